@@ -17,10 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PACKAGE = Path("src", "rigup")
 KNOWLEDGE, LOCALES = PACKAGE / "knowledge", PACKAGE / "locales"
 PROBES = ("verify/probe", "bench/probe")
-INDEXES = {
-    "rigup/diagnosis/files.msgpack": "rigup.diagnosis.loading",
-    "rigup/machine/readers.msgpack": "rigup.machine.reader_index",
-}
+INDEXES = {"rigup/diagnosis/files.msgpack": "rigup.diagnosis.loading", "rigup/machine/readers.msgpack": "rigup.machine.reader_index"}
 PACKED = "rigup/shipped.tar.xz"
 
 
@@ -46,11 +43,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             weights = "knowledge/text_classifier.bin"
             joined = folder / "catalogues"
             joined.write_bytes(_joined(root, catalogues))
-            files = {
-                tables: "knowledge/compiled.msgpack",
-                knowledge.parent / weights: weights,
-                joined: "locales/catalogues",
-            }
+            files = {tables: "knowledge/compiled.msgpack", knowledge.parent / weights: weights, joined: "locales/catalogues"}
             files |= {
                 path: path.relative_to(root / PACKAGE).as_posix()
                 for probe in PROBES
@@ -67,12 +60,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 def _packed(files: dict[Path, str], folder: Path) -> Path:
     """One archive of files under their names below the package, the same bytes for the same files."""
     target = folder / Path(PACKED).name
-    packer = {
-        "id": lzma.FILTER_LZMA2,
-        "preset": 9 | lzma.PRESET_EXTREME,
-        "lc": 4,
-        "pb": 0,
-    }  # for text, not for numbers of 4 bytes
+    packer = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}  # for text, not for numbers of 4 bytes
     with lzma.open(target, "wb", filters=[packer]) as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
         for path, name in files.items():
             member = tarfile.TarInfo(name)

@@ -74,9 +74,7 @@ def _holds(kind: str, value: Any, letter: str) -> bool:
     if kind == "LITERAL":
         return bool(value == ord(letter))
     if kind == "CATEGORY":
-        form = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}[
-            str(value).removeprefix("CATEGORY_").removeprefix("NOT_")
-        ]
+        form = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}[str(value).removeprefix("CATEGORY_").removeprefix("NOT_")]
         return bool(re.match(form, letter)) != ("NOT_" in str(value))
     denied = bool(value) and str(value[0][0]) == "NEGATE"
     return any(_holds(str(one), part, letter) for one, part in (value[1:] if denied else value)) != denied

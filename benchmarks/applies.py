@@ -21,14 +21,47 @@ from pathlib import Path
 
 TORCH = "torch==2.13.0"  # of which many machines that build have a file
 WISHES = [
-    ["numpy"], ["scikit-learn"], ["pandas", "matplotlib"], ["onnxruntime"], ["jax"], ["jax flax"], ["tensorflow"], ["sentencepiece"],
-    ["faster-whisper"], ["openvino"], ["llama-cpp-python"], ["paddlepaddle"], ["spacy"], ["opencv-python"], ["onnxruntime transformers"],
-    [TORCH], [f"{TORCH} einops", "transformers"], [f"{TORCH} accelerate"], [f"{TORCH} lightning", "pandas"], [f"{TORCH} timm"],
-    [f"{TORCH} peft", "datasets"], [f"{TORCH} diffusers"], [f"{TORCH} sentence-transformers"], [f"{TORCH} torchmetrics", "einops", "numpy<2"],
-    [f"{TORCH} gpytorch"], [f"{TORCH} --with-rigup", "safetensors"], [f"{TORCH} captum", "ipykernel"], ["no-such-package-of-anybody"],
-    [f"{TORCH} tokenizers sentencepiece"], [f"{TORCH} torch-scatter"], ["xgboost", "scikit-learn"], ["keras jax"], ["statsmodels", "numpy<2"],
-    ["lightgbm pyarrow"], [f"{TORCH} ultralytics"], ["scipy==1.11.4", "numpy==2.2.0"], ["numpy==2.1.3", "numpy==1.26.4"], ["'httpx[http2]'"], ["--python 3.13 einops"], ["docopt==0.6.2"],
-]  # fmt: skip
+    ["numpy"],
+    ["scikit-learn"],
+    ["pandas", "matplotlib"],
+    ["onnxruntime"],
+    ["jax"],
+    ["jax flax"],
+    ["tensorflow"],
+    ["sentencepiece"],
+    ["faster-whisper"],
+    ["openvino"],
+    ["llama-cpp-python"],
+    ["paddlepaddle"],
+    ["spacy"],
+    ["opencv-python"],
+    ["onnxruntime transformers"],
+    [TORCH],
+    [f"{TORCH} einops", "transformers"],
+    [f"{TORCH} accelerate"],
+    [f"{TORCH} lightning", "pandas"],
+    [f"{TORCH} timm"],
+    [f"{TORCH} peft", "datasets"],
+    [f"{TORCH} diffusers"],
+    [f"{TORCH} sentence-transformers"],
+    [f"{TORCH} torchmetrics", "einops", "numpy<2"],
+    [f"{TORCH} gpytorch"],
+    [f"{TORCH} --with-rigup", "safetensors"],
+    [f"{TORCH} captum", "ipykernel"],
+    ["no-such-package-of-anybody"],
+    [f"{TORCH} tokenizers sentencepiece"],
+    [f"{TORCH} torch-scatter"],
+    ["xgboost", "scikit-learn"],
+    ["keras jax"],
+    ["statsmodels", "numpy<2"],
+    ["lightgbm pyarrow"],
+    [f"{TORCH} ultralytics"],
+    ["scipy==1.11.4", "numpy==2.2.0"],
+    ["numpy==2.1.3", "numpy==1.26.4"],
+    ["'httpx[http2]'"],
+    ["--python 3.13 einops"],
+    ["docopt==0.6.2"],
+]
 
 
 def frozen(python: Path) -> dict[str, str]:
@@ -50,7 +83,7 @@ def size(folder: Path) -> int:
 def run(command: list[str], words: str, folder: Path, *more: str) -> tuple[int, str]:
     """A command of rigup in a folder."""
     env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "VIRTUAL_ENV": ""}
-    done = subprocess.run([*command, *shlex.split(words), *more], cwd=folder, env=env, capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run([*command, *shlex.split(words), *more], cwd=folder, env=env, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout if "--json" in more else done.stdout + done.stderr
 
 
@@ -70,13 +103,14 @@ def one(command: list[str], wish: str, folder: Path) -> list[str]:
     extra = {"rigup-torch": plan["packages"]["rigup-torch"]} if "rigup-torch" in plan["packages"] else {}
     wanted = before | {row["name"]: row["version"] for row in told["packages"]} | extra
     have = frozen(env / "bin/python")
-    wrong = [f"{name}: planned {wanted.get(name)}, there {have.get(name)}" for name in {*wanted, *have} - {"setuptools", "wheel"}
-             if wanted.get(name) != have.get(name)]  # fmt: skip
+    wrong = [
+        f"{name}: planned {wanted.get(name)}, there {have.get(name)}"
+        for name in {*wanted, *have} - {"setuptools", "wheel"}
+        if wanted.get(name) != have.get(name)
+    ]
     grown, planned = size(env) - weighed, plan["cost"]["disk_bytes"]
     off = abs(grown - planned) / max(grown, 1)
-    unknown = bool(plan["cost"]["not_counted"]) or any(
-        before.get(name, version) != version for name, version in wanted.items()
-    )
+    unknown = bool(plan["cost"]["not_counted"]) or any(before.get(name, version) != version for name, version in wanted.items())
     small = abs(grown - planned) < 3_000_000
     print(f"    {wish}: planned {planned / 1e6:.0f} MB, there {grown / 1e6:.0f} MB ({off:.0%})", flush=True)
     return wrong + ([f"planned {planned} bytes, there {grown}"] if off > 0.1 and not small and not unknown else [])
@@ -99,10 +133,7 @@ def main() -> int:
                 found = one(command, wish, folder)
                 applied += (folder / "env").is_dir()
                 bad += bool(found)
-                print(
-                    f"{'WRONG' if found else 'right'}  {wish}  {time.monotonic() - began:.0f} s  {'; '.join(found)}",
-                    flush=True,
-                )
+                print(f"{'WRONG' if found else 'right'}  {wish}  {time.monotonic() - began:.0f} s  {'; '.join(found)}", flush=True)
             while run(command, "undo", folder, "--yes")[0] == 0:
                 pass
             left = [path.name for path in folder.iterdir() if path.name != "state"]

@@ -61,15 +61,14 @@ def grouping_seconds() -> float:
     examined = {}
     for at in range(NODES):
         facts = {
-            "Platform": [(here, {"release": "5.14" if at % 1000 else "5.13"})], "Package": packages, "Firmware": [(here, {"version": f"{at}"})],
+            "Platform": [(here, {"release": "5.14" if at % 1000 else "5.13"})],
+            "Package": packages,
+            "Firmware": [(here, {"version": f"{at}"})],
             "Driver": [(here, {"name": "nvidia", "version": "535" if at % 500 else "525"})],
             "KernelModule": [(here, {"name": f"module{number}", "loaded": True, "size": at}) for number in range(30)],
-        }  # fmt: skip
+        }
         examined[f"node{at:05}"] = Examined(
-            Fingerprint(facts=facts, whole={kind: [here] for kind in facts}),
-            (),
-            ("H100",) * (GPUS - (at % 700 == 0)),
-            GPUS,
+            Fingerprint(facts=facts, whole={kind: [here] for kind in facts}), (), ("H100",) * (GPUS - (at % 700 == 0)), GPUS
         )
     began = time.process_time()
     groups = grouped(examined, [examined])
@@ -90,9 +89,7 @@ def main() -> int:
         text, data = table_text(answer), msgspec.json.format(msgspec.json.encode(answer), indent=1)
         seconds = time.process_time() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(
-        f"{len(answer.nodes)} nodes, {sum(gpus.total for node in answer.nodes for gpus in node.gpus)} GPUs, {len(dump.jobs or [])} jobs"
-    )
+    print(f"{len(answer.nodes)} nodes, {sum(gpus.total for node in answer.nodes for gpus in node.gpus)} GPUs, {len(dump.jobs or [])} jobs")
     print(
         f"read {read:.2f} s, whole answer as table and JSON {seconds:.2f} s ({len(text)} and {len(data)} characters), memory {memory / 1e6:.0f} MB"
     )

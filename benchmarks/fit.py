@@ -38,11 +38,14 @@ from rigup.fit.where import pools_on
 MIB = 1 << 20
 PLACES = (Pool(name="device", kind="vram", backend="none"), Pool(name="RAM", kind="ram", backend="cpu"))
 HARDWARE = {
-    "nvidia-geforce-rtx-5070": "RTX 5070, ram 64GB", "amd-radeon-rx-7900-xt": "RX 7900 XT, ram 64GB",
-    "apple-m4-pro": "Apple M4 Pro, ram 48GB", "nvidia-geforce-rtx-2080": "RTX 2080, ram 64GB",
-    "nvidia-geforce-gtx-1050-ti": "GTX 1050 Ti, ram 64GB", "nvidia-geforce-rtx-2070-super": "RTX 2070 SUPER, ram 64GB",
+    "nvidia-geforce-rtx-5070": "RTX 5070, ram 64GB",
+    "amd-radeon-rx-7900-xt": "RX 7900 XT, ram 64GB",
+    "apple-m4-pro": "Apple M4 Pro, ram 48GB",
+    "nvidia-geforce-rtx-2080": "RTX 2080, ram 64GB",
+    "nvidia-geforce-gtx-1050-ti": "GTX 1050 Ti, ram 64GB",
+    "nvidia-geforce-rtx-2070-super": "RTX 2070 SUPER, ram 64GB",
     "nvidia-gb10": "GB10, ram 64GB",
-}  # fmt: skip
+}
 PEERS = r"""
 import json, sys
 asked = json.load(sys.stdin)
@@ -100,22 +103,14 @@ def header_of(model: Model) -> bytes:
     keys = {
         name: said
         for name, said in model.keys.items()
-        if isinstance(said, (bool, int, float, str))
-        or (isinstance(said, list) and all(isinstance(one, int) for one in said))
+        if isinstance(said, (bool, int, float, str)) or (isinstance(said, list) and all(isinstance(one, int) for one in said))
     }
     parts, at = (
-        [
-            b"GGUF" + struct.pack("<IQQ", 3, len(model.tensors), len(keys)),
-            *(text(name) + value(said) for name, said in keys.items()),
-        ],
+        [b"GGUF" + struct.pack("<IQQ", 3, len(model.tensors), len(keys)), *(text(name) + value(said) for name, said in keys.items())],
         0,
     )
     for one in model.tensors:
-        parts.append(
-            text(one.name)
-            + struct.pack(f"<I{len(one.sizes)}Q", len(one.sizes), *one.sizes)
-            + struct.pack("<IQ", one.kind, at)
-        )
+        parts.append(text(one.name) + struct.pack(f"<I{len(one.sizes)}Q", len(one.sizes), *one.sizes) + struct.pack("<IQ", one.kind, at))
         at += -(-one.bytes // 32) * 32
     return b"".join(parts)
 
@@ -187,9 +182,7 @@ def runs(folder: Path) -> list[tuple]:
             except FitError:
                 continue
             key = (name.shape.name, name.type)
-            model = (
-                models.setdefault(key, None) or models.update({key: model_of(*(name.shape, name.type))}) or models[key]
-            )
+            model = models.setdefault(key, None) or models.update({key: model_of(*(name.shape, name.type))}) or models[key]
             places, asked = pools[row["hw"]], Request(context=2048, gpu_layers=999, outputs=1)
             plan = planned(model, asked, places, quick=True)
             device = places[0]
@@ -248,9 +241,7 @@ def mixtures(folder: Path) -> list[Mixture]:
     """Runs that others published, and the community's, of models that lie whole on a device."""
     found = []
     with (Path(__file__).parent / "data" / "mixtures.csv").open(encoding="utf-8") as table:
-        whole = [
-            (row["model"], row["device"] + ", ram 128GB", row["tokens_per_second"]) for row in csv.DictReader(table)
-        ]
+        whole = [(row["model"], row["device"] + ", ram 128GB", row["tokens_per_second"]) for row in csv.DictReader(table)]
     with (folder / "decode_speed_measured.csv").open(encoding="utf-8") as table:
         told = [row for row in csv.DictReader(table) if row["provider"] == "llamacpp" and float(row["tok_s"] or 0)]
     unsure = [(row["model"], HARDWARE[row["hw"]], row["tok_s"]) for row in told if row["hw"] in HARDWARE]
@@ -293,18 +284,12 @@ def times(scratch: Path) -> None:
     file = max(scratch.glob("*.gguf"), key=lambda path: path.stat().st_size)
     began = time.process_time()
     of_file(file)
-    print(
-        f"header of {file.name} ({file.stat().st_size / 1e9:.0f} GB): {1000 * (time.process_time() - began):.0f} ms of CPU"
-    )
+    print(f"header of {file.name} ({file.stat().st_size / 1e9:.0f} GB): {1000 * (time.process_time() - began):.0f} ms of CPU")
     for words in ([], ["--formula"]):
         spent = []
         for _number in range(3):
             began = time.monotonic()
-            subprocess.run(
-                [sys.executable, "-m", "rigup", "fit", str(file), "--on", "cpu", *words],
-                capture_output=True,
-                check=False,
-            )
+            subprocess.run([sys.executable, "-m", "rigup", "fit", str(file), "--on", "cpu", *words], capture_output=True, check=False)
             spent.append(time.monotonic() - began)
         print(f"whole process {' '.join(words) or 'with all answers'}: {min(spent):.2f} s, the best of 3")
 

@@ -25,9 +25,7 @@ SECONDS, MEGABYTES = 10.0, 500  # that one may take
 _ROOM = 4 << 30  # bytes of address space: beyond it the child fails before the machine does
 _HANGS = 180.0  # seconds after which it is ended, on whatever else the machine works
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_RAISED = re.compile(
-    r'File "[^"\n]*/(?:rigup|click)/[^"\n]*", line \d|Fatal Python error|Segmentation fault|^MemoryError', re.MULTILINE
-)
+_RAISED = re.compile(r'File "[^"\n]*/(?:rigup|click)/[^"\n]*", line \d|Fatal Python error|Segmentation fault|^MemoryError', re.MULTILINE)
 
 
 class Outcome(NamedTuple):
@@ -57,10 +55,15 @@ def _ran(given: Given, folder: Path) -> Outcome:
     began = time.monotonic()
     with (folder / "piped").open("rb") as piped, (folder / "said").open("wb") as said:
         child = subprocess.Popen(
-            [sys.executable, "-m", "rigup", *given.words], stdin=piped, stdout=said, stderr=said, cwd=folder, start_new_session=True,
+            [sys.executable, "-m", "rigup", *given.words],
+            stdin=piped,
+            stdout=said,
+            stderr=said,
+            cwd=folder,
+            start_new_session=True,
             env={**plain, b"LC_ALL": b"C.UTF-8", **home, **given.variables},
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (_ROOM, _ROOM)),  # noqa: PLW1509  (no threads yet)
-        )  # fmt: skip
+        )
         ended = threading.Timer(_HANGS, child.kill)
         ended.start()
         _pid, status, used = os.wait4(child.pid, 0)
@@ -68,9 +71,7 @@ def _ran(given: Given, folder: Path) -> Outcome:
         ended.cancel()
     text = (folder / "said").read_bytes().decode("utf-8", "surrogateescape")
     fault = next((path.read_text("utf-8") for path in sorted(folder.glob("**/faults/*.txt"))), "")
-    return Outcome(
-        child.returncode, used.ru_utime + used.ru_stime, time.monotonic() - began, used.ru_maxrss >> 10, text, fault
-    )
+    return Outcome(child.returncode, used.ru_utime + used.ru_stime, time.monotonic() - began, used.ru_maxrss >> 10, text, fault)
 
 
 def name_of(folder: Path) -> bytes:
@@ -103,11 +104,7 @@ def main() -> int:
     ask.add_argument("names", nargs="*", help="only these: parts of their names")
     args = ask.parse_args()
     start, step = map(int, args.part.split("/"))
-    chosen = [
-        one
-        for one in list(inputs())[start - 1 :: step]
-        if not (args.small and one.large) and (one.large or not args.large)
-    ]
+    chosen = [one for one in list(inputs())[start - 1 :: step] if not (args.small and one.large) and (one.large or not args.large)]
     chosen = [one for one in chosen if not args.names or any(name in one.name for name in args.names)]
     failed, slowest, largest = 0, 0.0, 0
     for number, one in enumerate(chosen, 1):
@@ -116,14 +113,9 @@ def main() -> int:
         found = faults(one, ended)
         failed += bool(found)
         if found or args.names:
-            print(
-                f"{number}: {one.name}: {'; '.join(found) or 'holds'} ({ended.seconds:.1f} s, {ended.megabytes} MB)",
-                flush=True,
-            )
+            print(f"{number}: {one.name}: {'; '.join(found) or 'holds'} ({ended.seconds:.1f} s, {ended.megabytes} MB)", flush=True)
         if number % 20 == 0:
-            print(
-                f"-- {number} of {len(chosen)} tried, {failed} failed; up to {slowest:.1f} s, {largest} MB", flush=True
-            )
+            print(f"-- {number} of {len(chosen)} tried, {failed} failed; up to {slowest:.1f} s, {largest} MB", flush=True)
     print(f"{len(chosen)} inputs tried, {failed} failed; the slowest took {slowest:.1f} s, the largest {largest} MB")
     return int(failed > 0)
 

@@ -23,21 +23,71 @@ from rigup.knowledge.doctor_tables import signatures
 REPORT = (Path(__file__).parent / "data" / "report.txt").read_bytes()
 MEGA = 1_000_000
 CONTROLS = (
-    "\x1b]52;c;cm0gLXJmIH4=\x07", "\x1b]52;c;cm0gLXJmIH4=\x1b\\", "\x1b]8;;http://evil.example\x1b\\here\x1b]8;;\x1b\\", "\x1bc",
-    "\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b[?1049h", "\x1b[?25l", "\x1bP+q544e\x1b\\", "\x1b_Ga=T\x1b\\", "\x9b2J", "\x9d52;c;AAAA\x9c",
-    "\x90q\x9c", "\x07", "\x08" * 40, "\x0e", "\u202e", "\u2066", "\u200f", "\u2028", "\x7f", "\r", "\x1b[6n", "\x1b]4;1;?\x07", "\x1b#8",
-)  # fmt: skip
+    "\x1b]52;c;cm0gLXJmIH4=\x07",
+    "\x1b]52;c;cm0gLXJmIH4=\x1b\\",
+    "\x1b]8;;http://evil.example\x1b\\here\x1b]8;;\x1b\\",
+    "\x1bc",
+    "\x1b[2J\x1b[H",
+    "\x1b]0;title\x07",
+    "\x1b[?1049h",
+    "\x1b[?25l",
+    "\x1bP+q544e\x1b\\",
+    "\x1b_Ga=T\x1b\\",
+    "\x9b2J",
+    "\x9d52;c;AAAA\x9c",
+    "\x90q\x9c",
+    "\x07",
+    "\x08" * 40,
+    "\x0e",
+    "\u202e",
+    "\u2066",
+    "\u200f",
+    "\u2028",
+    "\x7f",
+    "\r",
+    "\x1b[6n",
+    "\x1b]4;1;?\x07",
+    "\x1b#8",
+)
 WORDS = (
-    "a", "x1-", "password", "login=", "glpat-", "ssh ", "@", "user@", "nvidia", "CUDA", "GPU ", "error: ", "://", "hf_", "serial:", "0x", "1.",
-    "\u4e2d", "=", '"', "[", "/home/", "RuntimeError", "-----BEGIN ", "\x1b]8;;a\x1b\\",
-)  # fmt: skip
+    "a",
+    "x1-",
+    "password",
+    "login=",
+    "glpat-",
+    "ssh ",
+    "@",
+    "user@",
+    "nvidia",
+    "CUDA",
+    "GPU ",
+    "error: ",
+    "://",
+    "hf_",
+    "serial:",
+    "0x",
+    "1.",
+    "\u4e2d",
+    "=",
+    '"',
+    "[",
+    "/home/",
+    "RuntimeError",
+    "-----BEGIN ",
+    "\x1b]8;;a\x1b\\",
+)
 SAID = (
-    "NVRM: Xid (PCI:0000:01:00): 31, pid=42, name={x}, Ch 00000008\n", "ImportError: libcud{x}nn.so.9: cannot open shared object file\n",
-    "Name: torch\nVersion: 2.9.1{x}\nLocation: /home/{x}\n", "CUDA_VISIBLE_DEVICES={x}\nLD_LIBRARY_PATH=/opt/{x}\n",
-    "[1.0] nvidia 0000:01:00.0: probe of {x} failed with error -1\n", "GPU 0: NVIDIA {x} A100 (UUID: GPU-{x})\n",
-    "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation {x} [10de:2204]\n\tKernel driver in use: {x}\n", 'PRETTY_NAME="{x}"\nID={x}\n',
-    "RuntimeError: CUDA error: {x}no kernel image is available for execution on the device\n", "OSError: [Errno 28] No space left on device: '/{x}'\n",
-)  # fmt: skip
+    "NVRM: Xid (PCI:0000:01:00): 31, pid=42, name={x}, Ch 00000008\n",
+    "ImportError: libcud{x}nn.so.9: cannot open shared object file\n",
+    "Name: torch\nVersion: 2.9.1{x}\nLocation: /home/{x}\n",
+    "CUDA_VISIBLE_DEVICES={x}\nLD_LIBRARY_PATH=/opt/{x}\n",
+    "[1.0] nvidia 0000:01:00.0: probe of {x} failed with error -1\n",
+    "GPU 0: NVIDIA {x} A100 (UUID: GPU-{x})\n",
+    "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation {x} [10de:2204]\n\tKernel driver in use: {x}\n",
+    'PRETTY_NAME="{x}"\nID={x}\n',
+    "RuntimeError: CUDA error: {x}no kernel image is available for execution on the device\n",
+    "OSError: [Errno 28] No space left on device: '/{x}'\n",
+)
 
 
 class Input(NamedTuple):
@@ -78,19 +128,24 @@ def inputs() -> Iterator[Input]:
 def _text(name: str, body: Callable[[], bytes], *words: str, large: bool = False) -> Input:
     def made(folder: Path) -> Given:
         (folder / "text.log").write_bytes(body())
-        return Given(
-            tuple(str(folder / "text.log") if word == "FILE" else word.replace("FOLDER", str(folder)) for word in words)
-        )
+        return Given(tuple(str(folder / "text.log") if word == "FILE" else word.replace("FOLDER", str(folder)) for word in words))
 
     return Input(name, made, large)
 
 
 _DOCTOR = ("doctor", "--from", "FILE")
 _WAYS: tuple[tuple[str, ...], ...] = (
-    _DOCTOR, (*_DOCTOR, "-vv"), (*_DOCTOR, "--json"), (*_DOCTOR, "--issue"), (*_DOCTOR, "--devices"), (*_DOCTOR, "--html", "FOLDER/page.html"),
-    ("capture", "--from", "FILE", "--list"), ("capture", "--from", "FILE", "-y", "-o", "FOLDER/c.tar.gz"), ("fix", "--from", "FILE"),
+    _DOCTOR,
+    (*_DOCTOR, "-vv"),
+    (*_DOCTOR, "--json"),
+    (*_DOCTOR, "--issue"),
+    (*_DOCTOR, "--devices"),
+    (*_DOCTOR, "--html", "FOLDER/page.html"),
+    ("capture", "--from", "FILE", "--list"),
+    ("capture", "--from", "FILE", "-y", "-o", "FOLDER/c.tar.gz"),
+    ("fix", "--from", "FILE"),
     ("plan", "--for", "FILE", "--no-resolve"),
-)  # fmt: skip
+)
 
 
 def _controls() -> Iterator[Input]:
@@ -98,9 +153,7 @@ def _controls() -> Iterator[Input]:
     for number, (control, said) in enumerate(itertools.product(CONTROLS, SAID)):
         way = _WAYS[(number + number // len(SAID)) % len(_WAYS)]
         yield _text(
-            f"control {control!a} in {said[:14]!r} {way[0]} {way[-1]}",
-            lambda c=control, s=said: s.format(x="a" + c + "b").encode(),
-            *way,
+            f"control {control!a} in {said[:14]!r} {way[0]} {way[-1]}", lambda c=control, s=said: s.format(x="a" + c + "b").encode(), *way
         )  # type: ignore[misc]
 
 
@@ -108,14 +161,13 @@ def _large() -> Iterator[Input]:
     for number, word in enumerate(WORDS):
         for way in (_DOCTOR, (*_DOCTOR, "--issue")) if number % 3 == 0 else (_WAYS[number % 8],):
             yield _text(
-                f"8 MB of {word!a} {way[0]} {way[-1]}",
-                lambda w=word: (w * (8 * MEGA // len(w))).encode()[: 8 * MEGA],
-                *way,
-                large=True,
+                f"8 MB of {word!a} {way[0]} {way[-1]}", lambda w=word: (w * (8 * MEGA // len(w))).encode()[: 8 * MEGA], *way, large=True
             )  # type: ignore[misc]
     listings = {
         "nvidia-smi -L": lambda i: f"GPU {i}: NVIDIA A100-SXM4-80GB (UUID: GPU-{i:08x}-1111-2222-3333-{i:012x})\n",
-        "lspci": lambda i: f"{i // 8192:04x}:{i // 32 % 256:02x}:{i % 32:02x}.0 3D controller [0302]: NVIDIA Corporation GA100 [10de:20b2]\n",
+        "lspci": lambda i: (
+            f"{i // 8192:04x}:{i // 32 % 256:02x}:{i % 32:02x}.0 3D controller [0302]: NVIDIA Corporation GA100 [10de:20b2]\n"
+        ),
         "rocminfo": lambda i: f"Agent {i}\n  Name: gfx90a\n  Marketing Name: AMD Instinct MI250X\n  Node: {i}\n  Device Type: GPU\n",
         "nodes": lambda i: f"node{i % 2000}: GPU 0: NVIDIA A100 (UUID: GPU-{i:08x}-1111-2222-3333-{i:012x})\n" * 6,
         "variables": lambda i: f"CUDA_{i}=/usr/local/{i}\n",
@@ -124,18 +176,14 @@ def _large() -> Iterator[Input]:
         "libraries": lambda i: f"\tlibcudnn{i}.so.9 (libc6,x86-64) => /usr/lib/{i}/libcudnn{i}.so.9\n",
         "containers": lambda i: f"root@{i:012x}:/# nvidia-smi\nroot@c{i}:/# docker run --gpus all x{i} nvidia-smi\n",
         "unnamed cards": lambda i: f"GPU: NVIDIA GeForce RTX {1000 + i}\n",
-    }  # fmt: skip
+    }
     for name, line in listings.items():
         for way in (_DOCTOR, (*_DOCTOR, "--json", "-vv")):
-            yield _text(
-                f"4,000 {name} {way[-1]}", lambda one=line: "".join(map(one, range(4000))).encode(), *way, large=True
-            )  # type: ignore[misc]
+            yield _text(f"4,000 {name} {way[-1]}", lambda one=line: "".join(map(one, range(4000))).encode(), *way, large=True)  # type: ignore[misc]
     yield Input("390 texts of a megabyte", _many_texts, large=True)
     yield _text("12 MB of lines that all differ", lambda: _different(12 * MEGA), *_DOCTOR, large=True)
     yield _text("a line of 200 MB", lambda: b"x" * 200 * MEGA, *_DOCTOR, large=True)
-    yield _text(
-        "a line of 200 MB, captured", lambda: b"x" * 200 * MEGA, "capture", "--from", "FILE", "--list", large=True
-    )
+    yield _text("a line of 200 MB, captured", lambda: b"x" * 200 * MEGA, "capture", "--from", "FILE", "--list", large=True)
     yield _text("links without end", lambda: b"\x1b]8;;a\x1b\\" * 40_000 + REPORT, *_DOCTOR, large=True)
     yield _text("half links", lambda: b"\x1b]8;;" * 200_000 + REPORT, *_DOCTOR, large=True)
 
@@ -171,14 +219,22 @@ def _mixed(seed: int) -> bytes:
 
 def _odd_texts() -> Iterator[Input]:
     odd = {
-        "nothing": b"", "blanks": b" \n" * 9000, "NULs": b"\x00" * 9000, "bytes": bytes(range(256)) * 400, "half UTF-16": b"\xff\xfea\x00b",
-        "no UTF-8": REPORT.replace(b"GPU", b"G\xffU"), "surrogates": b"\xed\xa0\x80" * 900 + REPORT, "deep JSON": b"[" * 100_000, "deep object": b'{"a":' * 50_000,
-        "deep XML": b"<nvidia_smi_log>" + b"<gpu>" * 50_000, "long number": b"Driver Version: " + b"9" * 100_000, "JSON of digits": b'{"a": ' + b"9" * 100_000 + b"}",
-        "holes": REPORT.replace(b"torch", b"{0.__class__}%s%n$(id)`id`"), "backslashes": b"\\" * 100_000 + REPORT,
-    }  # fmt: skip
-    for (name, body), way in itertools.product(
-        odd.items(), (_DOCTOR, (*_DOCTOR, "--issue"), ("capture", "--from", "FILE", "--list"))
-    ):
+        "nothing": b"",
+        "blanks": b" \n" * 9000,
+        "NULs": b"\x00" * 9000,
+        "bytes": bytes(range(256)) * 400,
+        "half UTF-16": b"\xff\xfea\x00b",
+        "no UTF-8": REPORT.replace(b"GPU", b"G\xffU"),
+        "surrogates": b"\xed\xa0\x80" * 900 + REPORT,
+        "deep JSON": b"[" * 100_000,
+        "deep object": b'{"a":' * 50_000,
+        "deep XML": b"<nvidia_smi_log>" + b"<gpu>" * 50_000,
+        "long number": b"Driver Version: " + b"9" * 100_000,
+        "JSON of digits": b'{"a": ' + b"9" * 100_000 + b"}",
+        "holes": REPORT.replace(b"torch", b"{0.__class__}%s%n$(id)`id`"),
+        "backslashes": b"\\" * 100_000 + REPORT,
+    }
+    for (name, body), way in itertools.product(odd.items(), (_DOCTOR, (*_DOCTOR, "--issue"), ("capture", "--from", "FILE", "--list"))):
         yield _text(f"{name} {way[0]} {way[-1]}", lambda b=body: b, *way)  # type: ignore[misc]
     for name, body in odd.items():
         yield Input(f"{name} piped", lambda _folder, b=body: Given(("doctor", "--from", "-"), b))  # type: ignore[misc]
@@ -193,24 +249,26 @@ def _program(folder: Path, body: bytes) -> Given:
 def _trees() -> Iterator[Input]:
     made: dict[str, Callable[[Path], None]] = {
         "a loop of links": _looped,
-        "a link out": lambda t: (t / "proc").symlink_to("/proc"), "names without UTF-8": _bad_names, "deep folders": lambda t: (t / ("proc/" + "a/" * 900)).mkdir(parents=True),
-        "commands that are none": lambda t: _write(t, "commands.json", b'[1, {"argv": [1, null]}, {"argv": "x"}, {"argv": ["nvidia-smi"], "stdout": {"a": 1}}]'),
-        "deep commands": lambda t: _write(t, "commands.json", b"[" * 100_000), "an environment of numbers": lambda t: _write(t, "who.json", b'{"environment": {"CUDA_HOME": [1]}, "groups": 7}'),
-        "nodes of numbers": lambda t: _write(t, "nodes.json", b'{"/dev/nvidia0": {"mode": [], "owner": 1, "acl": 5}}'), "5,000 cards": _many_cards,
-        "a fifo": lambda t: os.mkfifo(t / "proc"), "files that are folders": lambda t: (t / "proc" / "version").mkdir(parents=True),
+        "a link out": lambda t: (t / "proc").symlink_to("/proc"),
+        "names without UTF-8": _bad_names,
+        "deep folders": lambda t: (t / ("proc/" + "a/" * 900)).mkdir(parents=True),
+        "commands that are none": lambda t: _write(
+            t, "commands.json", b'[1, {"argv": [1, null]}, {"argv": "x"}, {"argv": ["nvidia-smi"], "stdout": {"a": 1}}]'
+        ),
+        "deep commands": lambda t: _write(t, "commands.json", b"[" * 100_000),
+        "an environment of numbers": lambda t: _write(t, "who.json", b'{"environment": {"CUDA_HOME": [1]}, "groups": 7}'),
+        "nodes of numbers": lambda t: _write(t, "nodes.json", b'{"/dev/nvidia0": {"mode": [], "owner": 1, "acl": 5}}'),
+        "5,000 cards": _many_cards,
+        "a fifo": lambda t: os.mkfifo(t / "proc"),
+        "files that are folders": lambda t: (t / "proc" / "version").mkdir(parents=True),
         "lone surrogates": lambda t: _write(t, "who.json", b'{"environment": {"CUDA_HOME": "\\ud800"}, "user": "\\udfff"}'),
-        "odd kernel log": lambda t: _write(t, "commands.json", json.dumps([{"argv": ["dmesg"], "stdout": "\x1b]52;c;AA\x07NVRM: \u202e"}]).encode()),
-    }  # fmt: skip
-    ways = (
-        ("doctor", "--from"),
-        ("doctor", "--json", "--from"),
-        ("capture", "--list", "--from"),
-        ("doctor", "--issue", "--from"),
-    )
+        "odd kernel log": lambda t: _write(
+            t, "commands.json", json.dumps([{"argv": ["dmesg"], "stdout": "\x1b]52;c;AA\x07NVRM: \u202e"}]).encode()
+        ),
+    }
+    ways = (("doctor", "--from"), ("doctor", "--json", "--from"), ("capture", "--list", "--from"), ("doctor", "--issue", "--from"))
     for (name, make), way in itertools.product(made.items(), ways):
-        yield Input(
-            f"a tree with {name} {way}", lambda folder, m=make, w=way: _tree(folder, m, w), large="5,000" in name
-        )  # type: ignore[misc]
+        yield Input(f"a tree with {name} {way}", lambda folder, m=make, w=way: _tree(folder, m, w), large="5,000" in name)  # type: ignore[misc]
     for name, make in made.items():
         yield Input(f"a tree with {name} compared", lambda folder, m=make: _compared(folder, m), large="5,000" in name)  # type: ignore[misc]
 
@@ -254,12 +312,19 @@ def _many_cards(tree: Path) -> None:
 
 def _archives() -> Iterator[Input]:
     made: dict[str, Callable[[], bytes]] = {
-        "a bomb": lambda: _gzip(_tar({"proc/version": b"\x00" * 30 * MEGA})), "a zip bomb": lambda: _zip({"proc/version": b"\x00" * 300 * MEGA}),
-        "50,000 members": lambda: _gzip(_tar({f"proc/{n}": b"" for n in range(50_000)})), "names that lead out": lambda: _tar({"../../etc/x": b"a", "/etc/y": b"b"}),
-        "odd names": lambda: _tar({"proc/\x1b]0;x\x07": b"a", "proc/\udcff": b"b"}), "a damaged middle": lambda: _damaged(_gzip(_tar({"proc/version": REPORT * 90}))),
-        "an end cut off": lambda: _gzip(_tar({"proc/version": REPORT * 90}))[:-900], "headers in a chain": lambda: _chained(900), "a gzip of a gzip": lambda: _gzip(_gzip(REPORT)),
-        "a report alone": lambda: _gzip(REPORT), "a zip of odd names": lambda: _zip({"\x1bc": b"a", "a" * 5000: b"b"}), "a zip cut off": lambda: _zip({"a": REPORT})[:-30],
-    }  # fmt: skip
+        "a bomb": lambda: _gzip(_tar({"proc/version": b"\x00" * 30 * MEGA})),
+        "a zip bomb": lambda: _zip({"proc/version": b"\x00" * 300 * MEGA}),
+        "50,000 members": lambda: _gzip(_tar({f"proc/{n}": b"" for n in range(50_000)})),
+        "names that lead out": lambda: _tar({"../../etc/x": b"a", "/etc/y": b"b"}),
+        "odd names": lambda: _tar({"proc/\x1b]0;x\x07": b"a", "proc/\udcff": b"b"}),
+        "a damaged middle": lambda: _damaged(_gzip(_tar({"proc/version": REPORT * 90}))),
+        "an end cut off": lambda: _gzip(_tar({"proc/version": REPORT * 90}))[:-900],
+        "headers in a chain": lambda: _chained(900),
+        "a gzip of a gzip": lambda: _gzip(_gzip(REPORT)),
+        "a report alone": lambda: _gzip(REPORT),
+        "a zip of odd names": lambda: _zip({"\x1bc": b"a", "a" * 5000: b"b"}),
+        "a zip cut off": lambda: _zip({"a": REPORT})[:-30],
+    }
     for (name, make), way in itertools.product(
         made.items(), (_DOCTOR, ("capture", "--from", "FILE", "--list"), ("plan", "--for", "FILE", "--no-resolve"))
     ):
@@ -304,18 +369,27 @@ def _damaged(packed: bytes) -> bytes:
 def _streams() -> Iterator[Input]:
     head = "@rigup-stream/1 posix\n"
     made: dict[str, Callable[[], str]] = {
-        "190,000 entries": lambda: head + "".join(f"@there /sys/a{n % 400}/b{n}\n@folder /proc/x{n}/f\n" for n in range(95_000)) + "@done 0\n",
+        "190,000 entries": lambda: (
+            head + "".join(f"@there /sys/a{n % 400}/b{n}\n@folder /proc/x{n}/f\n" for n in range(95_000)) + "@done 0\n"
+        ),
         "64,000 files": lambda: head + "".join(f"@file /sys/a{n % 400}/b{n}\n|x.\n@end 0\n" for n in range(64_000)) + "@done 0\n",
         "deep paths": lambda: head + "".join(f"@there /{'/'.join(f'{n}a' for _ in range(39))}\n" for n in range(9000)) + "@done 0\n",
-        "links that meet": lambda: head + "@list /sys\n" + "".join(f"|lrwxrwxrwx 1 root root 0 /sys/a{n} -> /sys/a{n + 1}\n" for n in range(15_000)) + "|.\n@end 0\n@done 0\n",
-        "paths that lead out": lambda: head + "@file /../../etc/x\n|a.\n@end 0\n@there /proc/\x1bc\n@done 0\n", "nothing": lambda: head,
+        "links that meet": lambda: (
+            head
+            + "@list /sys\n"
+            + "".join(f"|lrwxrwxrwx 1 root root 0 /sys/a{n} -> /sys/a{n + 1}\n" for n in range(15_000))
+            + "|.\n@end 0\n@done 0\n"
+        ),
+        "paths that lead out": lambda: head + "@file /../../etc/x\n|a.\n@end 0\n@there /proc/\x1bc\n@done 0\n",
+        "nothing": lambda: head,
         "odd variables": lambda: head + "@variables\n@variable CUDA_HOME\n|/opt/\x1b]52;c;AA\x07\u202e.\n@end 0\n@done 0\n",
-        "odd answers": lambda: head + "@run nvidia-smi\n|\x1b[2J NVIDIA-SMI \x9b2J 535.1.\n@exit 0\n@end 0\n@run id\n|uid=0(\x1bc) groups=0(\x07).\n@exit 0\n@end 0\n@done 0\n",
+        "odd answers": lambda: (
+            head
+            + "@run nvidia-smi\n|\x1b[2J NVIDIA-SMI \x9b2J 535.1.\n@exit 0\n@end 0\n@run id\n|uid=0(\x1bc) groups=0(\x07).\n@exit 0\n@end 0\n@done 0\n"
+        ),
         "30 MB of a file": lambda: head + "@file /proc/version\n" + "|aaaaaaaaaa\n" * 2_700_000 + "@end 0\n@done 0\n",
-    }  # fmt: skip
-    for (name, make), way in itertools.product(
-        made.items(), (_DOCTOR, (*_DOCTOR, "--issue"), ("capture", "--from", "FILE", "--list"))
-    ):
+    }
+    for (name, make), way in itertools.product(made.items(), (_DOCTOR, (*_DOCTOR, "--issue"), ("capture", "--from", "FILE", "--list"))):
         large = any(part in name for part in ("000", "deep", "meet", "MB"))
         yield _text(f"a stream: {name} {way[0]} {way[-1]}", lambda m=make: m().encode(), *way, large=large)  # type: ignore[misc]
 
@@ -323,33 +397,33 @@ def _streams() -> Iterator[Input]:
 def _files() -> Iterator[Input]:
     """Files that say what a person wants, and records that others made."""
     odd = {
-        "deep": b"a = " + b"[" * 50_000, "no UTF-8": b'a = "\xff"\n', "of numbers": b"[project]\ndependencies = 7\nname = []\n", "a control": b"torch\x1b]0;x\x07==2\n",
-        "itself": b"-r text.log\n", "long": b"a" * 2 * MEGA, "many": b"".join(b"pkg%d==1\n" % n for n in range(20_000)), "empty": b"", "braces": b"{" * 90_000,
-        "a lock of numbers": b'lock-version = "1.0"\npackages = [1, "a", {name = 3}]\n', "a bad table": b"[a\n", "a URL": b"torch @ file:///dev/zero\n-e git+ssh://x\n",
-    }  # fmt: skip
+        "deep": b"a = " + b"[" * 50_000,
+        "no UTF-8": b'a = "\xff"\n',
+        "of numbers": b"[project]\ndependencies = 7\nname = []\n",
+        "a control": b"torch\x1b]0;x\x07==2\n",
+        "itself": b"-r text.log\n",
+        "long": b"a" * 2 * MEGA,
+        "many": b"".join(b"pkg%d==1\n" % n for n in range(20_000)),
+        "empty": b"",
+        "braces": b"{" * 90_000,
+        "a lock of numbers": b'lock-version = "1.0"\npackages = [1, "a", {name = 3}]\n',
+        "a bad table": b"[a\n",
+        "a URL": b"torch @ file:///dev/zero\n-e git+ssh://x\n",
+    }
     profile = "RTX 3090, driver 550.163.01, ubuntu 22.04, python 3.12"
     for name, body in odd.items():
         yield _text(f"requirements: {name}", lambda b=body: b, "plan", "-r", "FILE", "--for", profile, "--no-resolve")  # type: ignore[misc]
-        yield _text(
-            f"a lock: {name}", lambda b=body: b, "apply", "--locked", "FILE", "--dry-run", "--env", "FOLDER/env"
-        )  # type: ignore[misc]
+        yield _text(f"a lock: {name}", lambda b=body: b, "apply", "--locked", "FILE", "--dry-run", "--env", "FOLDER/env")  # type: ignore[misc]
         yield _text(f"a run to compare: {name}", lambda b=body: b, "bench", "--list", "--compare", "FILE")  # type: ignore[misc]
-        yield Input(
-            f"a profile: {name}",
-            lambda folder, b=body: _named(folder, "m.toml", b, "plan", "--for", "FILE", "--no-resolve"),
-        )  # type: ignore[misc]
+        yield Input(f"a profile: {name}", lambda folder, b=body: _named(folder, "m.toml", b, "plan", "--for", "FILE", "--no-resolve"))  # type: ignore[misc]
         yield Input(
             f"a pyproject: {name}",
-            lambda folder, b=body: _named(
-                folder, "pyproject.toml", b, "plan", "-r", "FILE", "--for", profile, "--no-resolve"
-            ),
+            lambda folder, b=body: _named(folder, "pyproject.toml", b, "plan", "-r", "FILE", "--for", profile, "--no-resolve"),
         )  # type: ignore[misc]
     for control in CONTROLS[:12]:
         yield Input(f"explain {control!a}", lambda _folder, c=control: Given(("explain", "CUDA error" + c)))  # type: ignore[misc]
         yield Input(f"knowledge {control!a}", lambda _folder, c=control: Given(("knowledge", "RTX" + c)))  # type: ignore[misc]
-        yield Input(
-            f"for {control!a}", lambda _folder, c=control: Given(("plan", "--for", "RTX 3090" + c, "--no-resolve"))
-        )  # type: ignore[misc]
+        yield Input(f"for {control!a}", lambda _folder, c=control: Given(("plan", "--for", "RTX 3090" + c, "--no-resolve")))  # type: ignore[misc]
     yield Input("explain 100 KB", lambda _folder: Given(("explain", "CUDA error no kernel image " * 4000)))
 
 
@@ -360,7 +434,14 @@ def _named(folder: Path, name: str, body: bytes, *words: str) -> Given:
 
 def _states() -> Iterator[Input]:
     """What rigup reads of its own, as somebody else left it."""
-    odd = {"deep": b"[" * 100_000, "no UTF-8": b'{"a": "\xff"}\n', "numbers": b"7\n", "a list": b"[[], {}]\n", "a control": b'{"wish": "\\u001b]0;x\\u0007", "step": "\x1bc"}\n', "long": b'{"a": "' + b"x" * MEGA}  # fmt: skip
+    odd = {
+        "deep": b"[" * 100_000,
+        "no UTF-8": b'{"a": "\xff"}\n',
+        "numbers": b"7\n",
+        "a list": b"[[], {}]\n",
+        "a control": b'{"wish": "\\u001b]0;x\\u0007", "step": "\x1bc"}\n',
+        "long": b'{"a": "' + b"x" * MEGA,
+    }
     for (name, body), words in itertools.product(odd.items(), (("history",), ("undo", "--dry-run"), ("env", "list"))):
         yield Input(f"a record: {name} {words[0]}", lambda folder, b=body, w=words: _record(folder, b, w))  # type: ignore[misc]
     for name, body in odd.items():
@@ -375,12 +456,7 @@ def _record(folder: Path, body: bytes, words: tuple[str, ...]) -> Given:
 
 
 def _environment(folder: Path, body: bytes) -> Given:
-    for name in (
-        "rigup.json",
-        "pyvenv.cfg",
-        "conda-meta/history",
-        "lib/python3.12/site-packages/torch-2.dist-info/METADATA",
-    ):
+    for name in ("rigup.json", "pyvenv.cfg", "conda-meta/history", "lib/python3.12/site-packages/torch-2.dist-info/METADATA"):
         _write(folder, "env/" + name, body)
     return Given(("env", "show", str(folder / "env")))
 
@@ -389,23 +465,19 @@ def _overlay(folder: Path, body: bytes) -> Given:
     for name in ("secrets.toml", "gpus_nvidia.toml", "causes/driver.toml"):
         _write(folder, "config/rigup/knowledge/" + name, body)
     (folder / "report.txt").write_bytes(REPORT)
-    return Given(
-        ("doctor", "--from", str(folder / "report.txt")), variables={b"XDG_CONFIG_HOME": bytes(folder / "config")}
-    )
+    return Given(("doctor", "--from", str(folder / "report.txt")), variables={b"XDG_CONFIG_HOME": bytes(folder / "config")})
 
 
 def _variables() -> Iterator[Input]:
-    odd = {"no UTF-8": b"/opt/\xff", "a control": b"/opt/\x1b]52;c;AA\x07", "long": b"/x" * 50_000, "two ways": "/opt/\u202ecba".encode(), "a line end": b"/opt\nGPU 0: x"}  # fmt: skip
+    odd = {
+        "no UTF-8": b"/opt/\xff",
+        "a control": b"/opt/\x1b]52;c;AA\x07",
+        "long": b"/x" * 50_000,
+        "two ways": "/opt/\u202ecba".encode(),
+        "a line end": b"/opt\nGPU 0: x",
+    }
     names = (b"CUDA_HOME", b"LD_LIBRARY_PATH", b"VIRTUAL_ENV", b"CUDA_VISIBLE_DEVICES", b"HOME")
-    ways = (
-        ("doctor",),
-        ("doctor", "--json"),
-        ("doctor", "--issue"),
-        ("capture", "--list"),
-        ("run", "--show", "--no-env", "--", "true"),
-    )
+    ways = (("doctor",), ("doctor", "--json"), ("doctor", "--issue"), ("capture", "--list"), ("run", "--show", "--no-env", "--", "true"))
     for number, ((name, value), variable) in enumerate(itertools.product(odd.items(), names)):
         way = ways[number % len(ways)]
-        yield Input(
-            f"{variable.decode()}: {name} {way}", lambda _folder, v=variable, b=value, w=way: Given(w, variables={v: b})
-        )  # type: ignore[misc]
+        yield Input(f"{variable.decode()}: {name} {way}", lambda _folder, v=variable, b=value, w=way: Given(w, variables={v: b}))  # type: ignore[misc]

@@ -98,9 +98,7 @@ class PacedEngine:
     def _answer(self, number: int, head: bytes, body: bytes) -> None:
         if not head.startswith(b"POST"):
             length = b"content-length: %d\r\n" % len(MODELS)
-            self._clients[number].send(
-                b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n" + length + b"\r\n" + MODELS
-            )
+            self._clients[number].send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n" + length + b"\r\n" + MODELS)
             return
         self._clients[number].send(HEAD)
         heapq.heappush(self._due, (time.monotonic() + self._first, number, int(json.loads(body)["max_tokens"])))

@@ -59,9 +59,7 @@ def wheels(variant: str, package: str) -> Iterator[str]:
 def needed(package: str, version: str) -> str:
     """A companion asks for its torch."""
     release = version.partition("+")[0]
-    torch = next(
-        (one.torch for one in builds("linux", "x86_64") if release == getattr(companions(one.torch), package, "")), ""
-    )
+    torch = next((one.torch for one in builds("linux", "x86_64") if release == getattr(companions(one.torch), package, "")), "")
     return f"Requires-Dist: torch=={torch}\n" if package != "torch" and torch else ""
 
 
@@ -112,9 +110,27 @@ def serve(folder: Path) -> int:
     """Start the proxy; gives its port."""
     key, paper = folder / "key.pem", folder / "cert.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", paper, "-days", "2",
-         "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}"], check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-keyout",
+            key,
+            "-out",
+            paper,
+            "-days",
+            "2",
+            "-subj",
+            f"/CN={HOST}",
+            "-addext",
+            f"subjectAltName=DNS:{HOST}",
+        ],
+        check=True,
+        capture_output=True,
+    )
     Index.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     Index.context.load_cert_chain(paper, key)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index)
@@ -124,19 +140,30 @@ def serve(folder: Path) -> int:
 
 def of_uv(uv: str, pair: Pair, site: Site, port: int, folder: Path) -> str:
     """The torch that uv would take, "" for none."""
-    python = next(
-        (word for word, before in zip(pair["options"][1:], pair["options"], strict=False) if before == "--python"), ""
-    )
+    python = next((word for word, before in zip(pair["options"][1:], pair["options"], strict=False) if before == "--python"), "")
     driver = site.nvidia_driver or ""
     told = {"UV_CUDA_DRIVER_VERSION": driver if "." in driver else driver + ".900"} if driver else {}
     amd = [device.isa for device in site.gpus if device.vendor == "amd" and device.isa]
     if amd and not told:
         told = {"UV_AMD_GPU_ARCHITECTURE": min(amd)}
     argv = [
-        uv, "pip", "install", "--dry-run", "--no-cache", "--no-config", "--torch-backend=auto", "--target", str(folder / "t"),
-        "--python-version", (python or site.python or "3.12").rstrip("t"), "--python-platform", "x86_64-manylinux_" + platform(site),
-        "--allow-insecure-host", HOST, *shlex.split(pair["wish"]),
-    ]  # fmt: skip
+        uv,
+        "pip",
+        "install",
+        "--dry-run",
+        "--no-cache",
+        "--no-config",
+        "--torch-backend=auto",
+        "--target",
+        str(folder / "t"),
+        "--python-version",
+        (python or site.python or "3.12").rstrip("t"),
+        "--python-platform",
+        "x86_64-manylinux_" + platform(site),
+        "--allow-insecure-host",
+        HOST,
+        *shlex.split(pair["wish"]),
+    ]
     proxy = f"http://127.0.0.1:{port}"
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "HTTPS_PROXY": proxy, "ALL_PROXY": proxy, **told}
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env=env)
@@ -161,15 +188,19 @@ def chosen(pair: Pair, site: Site) -> Choice:
 def as_plan(torch: str, site: Site) -> dict[str, Any]:
     """uv's choice in the shape that is judged: it changes nothing else, and says of no device that it is left out."""
     maker = {"cu": "nvidia", "ro": "amd"}.get(torch.partition("+")[2][:2], "")
-    devices = [
-        {"name": d.name, "isa": d.isa, "pci_id": d.pci_id, "served": d.vendor == maker, "because": ""}
-        for d in site.gpus
-    ]
+    devices = [{"name": d.name, "isa": d.isa, "pci_id": d.pci_id, "served": d.vendor == maker, "because": ""} for d in site.gpus]
     return {
-        "verdict": "possible" if torch else "impossible", "packages": {"torch": torch} if torch else {}, "devices": devices,
-        "indexes": [], "variables": {}, "steps": [], "system": [], "turned_down": [], "smallest_change": None,
+        "verdict": "possible" if torch else "impossible",
+        "packages": {"torch": torch} if torch else {},
+        "devices": devices,
+        "indexes": [],
+        "variables": {},
+        "steps": [],
+        "system": [],
+        "turned_down": [],
+        "smallest_change": None,
         "environment": {"python": site.python},
-    }  # fmt: skip
+    }
 
 
 def asked() -> Iterator[tuple[Pair, Site]]:
@@ -214,10 +245,17 @@ def main() -> int:
         for pair, site in asked():
             uv = of_uv(args.uv, pair, site, port, Path(scratch))
             plan = answer(chosen(pair, site))
-            rows.append({
-                "id": pair["id"], "kind": pair["kind"], "uv": uv, "rigup": plan["packages"].get("torch", ""),
-                "uv_works": works(uv, pair, site), "uv_right": not faults(as_plan(uv, site), judged(pair["expect"])), "rigup_right": not faults(plan, pair["expect"]),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "id": pair["id"],
+                    "kind": pair["kind"],
+                    "uv": uv,
+                    "rigup": plan["packages"].get("torch", ""),
+                    "uv_works": works(uv, pair, site),
+                    "uv_right": not faults(as_plan(uv, site), judged(pair["expect"])),
+                    "rigup_right": not faults(plan, pair["expect"]),
+                }
+            )
     show(rows, args.misses)
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1))
@@ -230,9 +268,7 @@ def show(rows: list[dict[str, Any]], misses: bool) -> None:
         mine = [row for row in rows if kind in ("", row["kind"])]
         uv, rigup = (sum(row[key] for row in mine) for key in ("uv_right", "rigup_right"))
         older = sum(row["uv_works"] and not row["uv_right"] for row in mine)
-        print(
-            f"{kind or 'all':16} {len(mine):4} machines   uv right {uv:4}, works but not the best {older:4}   rigup right {rigup:4}"
-        )
+        print(f"{kind or 'all':16} {len(mine):4} machines   uv right {uv:4}, works but not the best {older:4}   rigup right {rigup:4}")
     for row in rows if misses else ():
         if not row["uv_right"]:
             said = "works" if row["uv_works"] else "wrong"

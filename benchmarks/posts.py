@@ -58,12 +58,17 @@ def outcomes(folder: str, only: str) -> Iterator[Outcome]:
 def counted(told: list[Outcome]) -> Counter[str]:
     """The figures, by what they count."""
     sick, sound = ([one for one in told if (one.cause == HEALTHY) is well] for well in (False, True))
-    return Counter({
-        "faulty": len(sick), "named first": sum(one.first == one.cause for one in sick),
-        "nothing said": sum(not one.found for one in sick), "certain": sum(one.certain for one in sick),
-        "certain and right": sum(one.certain and one.first == one.cause for one in sick),
-        "healthy": len(sound), "of these not left alone": sum(bool(one.found) for one in sound),
-    })  # fmt: skip
+    return Counter(
+        {
+            "faulty": len(sick),
+            "named first": sum(one.first == one.cause for one in sick),
+            "nothing said": sum(not one.found for one in sick),
+            "certain": sum(one.certain for one in sick),
+            "certain and right": sum(one.certain and one.first == one.cause for one in sick),
+            "healthy": len(sound),
+            "of these not left alone": sum(bool(one.found) for one in sound),
+        }
+    )
 
 
 def main() -> None:
@@ -71,9 +76,7 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     ask.add_argument("--misses", action="store_true", help="a line for each post that was named wrongly")
     ask.add_argument("--cause", default="", help="of one cause alone")
-    ask.add_argument(
-        "--of", default="posts", choices=("posts", "outputs"), help="what people write, or what they paste"
-    )
+    ask.add_argument("--of", default="posts", choices=("posts", "outputs"), help="what people write, or what they paste")
     given = ask.parse_args()
     told = list(outcomes(given.of, given.cause))
     for name, number in counted(told).items():

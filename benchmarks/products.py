@@ -45,10 +45,7 @@ def main() -> None:
     rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 3
     for number in range(rounds):
         hand, told = by_hand(python), by_rigup(python)
-        print(
-            f"round {number + 1}: by hand {hand / 1e9:.1f} GFLOP/s, rigup {told / 1e9:.1f}, share {told / hand:.3f}",
-            flush=True,
-        )
+        print(f"round {number + 1}: by hand {hand / 1e9:.1f} GFLOP/s, rigup {told / 1e9:.1f}, share {told / hand:.3f}", flush=True)
 
 
 if __name__ == "__main__":

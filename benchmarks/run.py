@@ -52,15 +52,7 @@ def commands(peers: str | None, scratch: Path) -> dict[str, list[str]]:
         "rigup doctor": [*RIGUP, "doctor"],
         "rigup doctor --json": [*RIGUP, "doctor", "--json"],
         "rigup doctor --from a report": [*RIGUP, "doctor", "--from", str(HERE / "data" / "report.txt")],
-        "rigup plan --for a machine in words": [
-            *RIGUP,
-            "plan",
-            "torch",
-            "--no-resolve",
-            "--for",
-            MACHINES[0],
-            "--json",
-        ],
+        "rigup plan --for a machine in words": [*RIGUP, "plan", "torch", "--no-resolve", "--for", MACHINES[0], "--json"],
         "rigup doctor --from a 5 MB log": [*RIGUP, "doctor", "--from", str(log)],
         "rigup doctor --from a 5 MB log below a report": [*RIGUP, "doctor", "--from", str(below)],
         "rigup doctor --from 5 MB of lines that all differ": [*RIGUP, "doctor", "--from", str(words)],
@@ -77,8 +69,7 @@ def has(python: str, module: str) -> bool:
     """Whether that Python can import a module."""
     return (
         subprocess.run(
-            [python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('" + module + "'))"],
-            check=False,
+            [python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('" + module + "'))"], check=False
         ).returncode
         == 0
     )
@@ -115,9 +106,7 @@ def matcher(scratch: Path) -> float:
         "from rigup.machine.texts import Text; body = pathlib.Path(sys.argv[1]).read_text(); list(match(Text('w', 'x')));"
         "t = time.perf_counter(); list(match(Text('log', body))); print(time.perf_counter() - t)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(scratch / "long.log")], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", script, str(scratch / "long.log")], capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
@@ -128,25 +117,15 @@ def judged(times: dict[str, list[float]]) -> list[tuple[str, float, float]]:
         ("rigup --version over bare python", middle["rigup --version"] - middle["python -c pass"], 0.060),
         ("rigup doctor --from a report", middle["rigup doctor --from a report"], 0.300),
         ("rigup doctor --from a 5 MB log", middle["rigup doctor --from a 5 MB log"], 1.500),
-        (
-            "rigup doctor --from a 5 MB log below a report",
-            middle["rigup doctor --from a 5 MB log below a report"],
-            1.500,
-        ),
-        (
-            "rigup doctor --from 5 MB of lines that all differ",
-            middle["rigup doctor --from 5 MB of lines that all differ"],
-            1.500,
-        ),
+        ("rigup doctor --from a 5 MB log below a report", middle["rigup doctor --from a 5 MB log below a report"], 1.500),
+        ("rigup doctor --from 5 MB of lines that all differ", middle["rigup doctor --from 5 MB of lines that all differ"], 1.500),
         ("the matcher on a 5 MB log", middle["the matcher on a 5 MB log"], 0.300),
         ("a stack chosen", middle["a stack chosen"], 0.050),
         ("rigup plan --for a machine in words", middle["rigup plan --for a machine in words"], 0.500),
         ("the text of a finished diagnosis", middle["the text of a finished diagnosis"], 0.050),
     ]
     if "torch.utils.collect_env" in middle:
-        budgets.append(
-            ("rigup doctor, a tenth of collect_env", middle["rigup doctor"], middle["torch.utils.collect_env"] / 10)
-        )
+        budgets.append(("rigup doctor, a tenth of collect_env", middle["rigup doctor"], middle["torch.utils.collect_env"] / 10))
     return budgets
 
 
@@ -178,9 +157,7 @@ def measure(runs: int, peers: str | None) -> dict[str, list[float]]:
     """Times of every command, in turn."""
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        timed: dict[str, Callable[[], float]] = {
-            name: lambda argv=argv: seconds(argv) for name, argv in commands(peers, scratch).items()
-        }
+        timed: dict[str, Callable[[], float]] = {name: lambda argv=argv: seconds(argv) for name, argv in commands(peers, scratch).items()}
         timed["the matcher on a 5 MB log"] = lambda: matcher(scratch)
         timed["a stack chosen"] = stack
         timed["the text of a finished diagnosis"] = report
@@ -201,9 +178,7 @@ def main() -> int:
     args = ask.parse_args()
     times = measure(1 if args.once else args.runs, args.peers)
     for name, runs in times.items():
-        print(
-            f"{name:40} {1000 * statistics.median(runs):8.0f} ms   ({1000 * min(runs):.0f} to {1000 * max(runs):.0f})"
-        )
+        print(f"{name:40} {1000 * statistics.median(runs):8.0f} ms   ({1000 * min(runs):.0f} to {1000 * max(runs):.0f})")
     if args.json:
         args.json.write_text(json.dumps(times, indent=1))
     if args.once:

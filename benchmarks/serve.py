@@ -34,8 +34,15 @@ async def one(base: str, key: str, tokens: int) -> tuple[float, int]:
     """Seconds to the first piece of an answer, and its bytes; read as raw as the machine gives it, for the client costs too."""
     parts = urlsplit(base)
     body = json.dumps(
-        {"model": "bench", "messages": [{"role": "user", "content": WORDS}], "stream": True, "max_tokens": tokens, "ignore_eos": True, "cache_prompt": False}
-    ).encode()  # fmt: skip
+        {
+            "model": "bench",
+            "messages": [{"role": "user", "content": WORDS}],
+            "stream": True,
+            "max_tokens": tokens,
+            "ignore_eos": True,
+            "cache_prompt": False,
+        }
+    ).encode()
     head = f"POST {parts.path}/chat/completions HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}\r\n"
     head += f"Content-Type: application/json\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
     begun = time.perf_counter()
@@ -75,9 +82,12 @@ def served(address: str, key: str) -> Iterator[dict[str, Any]]:
     """`rigup serve` before an engine that runs; its answer of `--json`."""
     words = ["serve", "bench", "--api", address, "--api-key-variable", "ENGINE_KEY", "--port", "0", "--json"]
     with subprocess.Popen(
-        [sys.executable, "-m", "rigup", *words], env={**os.environ, "ENGINE_KEY": key}, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True,
-    ) as server:  # fmt: skip
+        [sys.executable, "-m", "rigup", *words],
+        env={**os.environ, "ENGINE_KEY": key},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
         try:
             text = ""
             while not text.endswith("\n}\n") and (line := server.stdout.readline() if server.stdout else ""):
@@ -130,9 +140,15 @@ def main() -> None:
     streams = [int(count) for count in told.streams.split(",")]
     settings = Request(outputs=max(streams), parallel=max(streams), kv_unified=False)
     wish = StartRequest(
-        model=told.model, name="bench", engine="xllamacpp", python=told.engine_python, on="cpu", settings=settings,
-        context=256 + told.tokens, embeddings=False,
-    )  # fmt: skip
+        model=told.model,
+        name="bench",
+        engine="xllamacpp",
+        python=told.engine_python,
+        on="cpu",
+        settings=settings,
+        context=256 + told.tokens,
+        embeddings=False,
+    )
     if told.engine_threads:
         os.environ["LLAMA_ARG_THREADS"] = str(told.engine_threads)
     with start(wish, here("cpu")) as engine, served(engine.base_url, engine.key) as answer:

@@ -51,7 +51,9 @@ class Measured:
 def asked(base: str, key: str, arrivals: list[float], tokens: int) -> list[Stream]:
     """Ask for a stream at each of `arrivals` (seconds from now), in one thread; all answers as they came."""
     parts = urlsplit(base)
-    body = json.dumps({"model": "bench", "messages": [{"role": "user", "content": "count from 1 to 20"}], "stream": True, "max_tokens": tokens}).encode()  # fmt: skip
+    body = json.dumps(
+        {"model": "bench", "messages": [{"role": "user", "content": "count from 1 to 20"}], "stream": True, "max_tokens": tokens}
+    ).encode()
     head = f"POST {parts.path}/chat/completions HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}\r\n"
     request = (head + f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body
     begun = time.perf_counter() + 0.01
@@ -100,13 +102,11 @@ def measured(place: tuple[str, str], arrivals: list[float], tokens: int, server_
     return Measured(statistics.median(waits), p95, tokens * len(streams) / took, processor_time(server_pid) - before)
 
 
-def compare(
-    places: dict[str, tuple[str, str]], server_pid: int, arrivals: list[float], tokens: int, rounds: int
-) -> None:
+def compare(places: dict[str, tuple[str, str]], server_pid: int, arrivals: list[float], tokens: int, rounds: int) -> None:
     """Ask both in turn, and print."""
     pairs, alone = [], []
     for number in range(rounds + 1):
-        found = {name: measured(places[name], arrivals, tokens, server_pid) for name in sorted(places, reverse=bool(number % 2))}  # fmt: skip
+        found = {name: measured(places[name], arrivals, tokens, server_pid) for name in sorted(places, reverse=bool(number % 2))}
         if number:  # the first round warms both
             pairs.append((found["engine"], found["server"]))
             alone.append(measured(places["server"], arrivals, 1, server_pid).server_seconds / len(arrivals))
@@ -127,14 +127,7 @@ def compare(
 @contextmanager
 def paced(first: float, rate: float) -> Iterator[str]:
     """The engine in a process of its own; its address."""
-    words = [
-        sys.executable,
-        str(Path(__file__).with_name("paced_engine.py")),
-        "--first",
-        str(first),
-        "--rate",
-        str(rate),
-    ]
+    words = [sys.executable, str(Path(__file__).with_name("paced_engine.py")), "--first", str(first), "--rate", str(rate)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as engine:
         assert engine.stdin is not None
         assert engine.stdout is not None

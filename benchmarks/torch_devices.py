@@ -13,13 +13,7 @@ import subprocess
 import sys
 
 MANY = 10_000
-BUDGETS = {
-    "import rigup.torch": 5.0,
-    "to, a list": 10.0,
-    "to, a dict": 10.0,
-    "to, a module": 10.0,
-    "same_device": 200.0,
-}  # ms
+BUDGETS = {"import rigup.torch": 5.0, "to, a list": 10.0, "to, a dict": 10.0, "to, a module": 10.0, "same_device": 200.0}  # ms
 ONE = f"""
 import json, time, torch
 timed = {{}}
@@ -46,9 +40,7 @@ print(json.dumps(timed))
 
 def measured() -> dict[str, float]:
     """Milliseconds of one process."""
-    told = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", ONE], capture_output=True, text=True, check=True, env=os.environ
-    )
+    told = subprocess.run([sys.executable, "-W", "ignore", "-c", ONE], capture_output=True, text=True, check=True, env=os.environ)
     found: dict[str, float] = json.loads(told.stdout)
     return found
 
@@ -60,9 +52,7 @@ def main() -> int:
     runs = [measured() for _ in range(parser.parse_args().runs)]
     for name, budget in BUDGETS.items():
         times = [one[name] for one in runs]
-        print(
-            f"{name:20} best {min(times):7.2f} ms  median {statistics.median(times):7.2f} ms  budget {budget:5.1f} ms"
-        )
+        print(f"{name:20} best {min(times):7.2f} ms  median {statistics.median(times):7.2f} ms  budget {budget:5.1f} ms")
     return int(any(min(one[name] for one in runs) > budget for name, budget in BUDGETS.items()))
 
 

@@ -38,9 +38,7 @@ PROGRAMS = {
 def cpu_of(argv: list[str]) -> tuple[float, float, int]:
     """CPU seconds, wall seconds and the exit status of a process."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    status = subprocess.run(
-        argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ, check=False
-    ).returncode
+    status = subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ, check=False).returncode
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.perf_counter() - began, status
 
@@ -56,7 +54,9 @@ def exporter() -> None:
     for _number in range(count):
         exporter.page()
     scraped = time.process_time()
-    print(f"exporter: {(taken - begin) / count * 1000:.2f} ms of CPU a sample with its text, {(scraped - taken) / count * 1000:.3f} ms a scrape, {len(exporter.page()[1])} bytes")  # fmt: skip
+    print(
+        f"exporter: {(taken - begin) / count * 1000:.2f} ms of CPU a sample with its text, {(scraped - taken) / count * 1000:.3f} ms a scrape, {len(exporter.page()[1])} bytes"
+    )
 
 
 def recording() -> None:
@@ -70,7 +70,14 @@ def recording() -> None:
         path, history = os.path.join(folder, "run.db"), History()
         recorder = Recorder(path)
         for second in range(3600):
-            gpus = [structs.replace(gpu, utilisation=structs.replace(gpu.utilisation, gpu=random.random()), power=structs.replace(gpu.power, draw=400 * random.random())) for gpu in sample.gpus]  # fmt: skip
+            gpus = [
+                structs.replace(
+                    gpu,
+                    utilisation=structs.replace(gpu.utilisation, gpu=random.random()),
+                    power=structs.replace(gpu.power, draw=400 * random.random()),
+                )
+                for gpu in sample.gpus
+            ]
             moved = structs.replace(sample, time=sample.time + second, interval=1.0 if second else UNSET, gpus=gpus)
             history.add(moved)
             recorder.add(moved)
@@ -78,7 +85,9 @@ def recording() -> None:
         grown = memory() - begun
         recorder.close()
         size = sum(entry.stat().st_size for entry in os.scandir(folder))
-    print(f"recording: {size * 24 / 1e6:.1f} MB a day with {len(sample.gpus)} GPUs and {len(sample.processes)} processes; memory grows by {grown / 1e6:.1f} MB in 50 minutes")  # fmt: skip
+    print(
+        f"recording: {size * 24 / 1e6:.1f} MB a day with {len(sample.gpus)} GPUs and {len(sample.processes)} processes; memory grows by {grown / 1e6:.1f} MB in 50 minutes"
+    )
 
 
 def main() -> None:
@@ -95,9 +104,7 @@ def main() -> None:
             continue
         print(f"{name:8} {(costs[1][0] - costs[0][0]) / asked.samples * 1000:7.2f} ms of CPU a further sample")
     runs = sorted(cpu_of([sys.executable, "-m", "rigup", "watch", "--once"])[:2] for _ in range(5))
-    print(
-        f"rigup watch --once: {runs[2][0]:.3f} s of CPU, {sorted(wall for _cpu, wall in runs)[2]:.3f} s in all (medians of 5)"
-    )
+    print(f"rigup watch --once: {runs[2][0]:.3f} s of CPU, {sorted(wall for _cpu, wall in runs)[2]:.3f} s in all (medians of 5)")
     exporter()
     recording()
 

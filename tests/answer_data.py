@@ -57,9 +57,7 @@ def verify_of(told: dict[str, Any]) -> Verify:
     """The answer of verify of what a test tells of it."""
     lists: dict[str, Any] = {name: [] for name in ("frameworks", "companions", "devices", "not_covered")}
     where = {"prefix": "/e", "interpreter": "/e/bin/python", "python": "3.12"}
-    return msgspec.convert(
-        {**lists, "mode": "quick", "environment": where, "packages": {}, "seconds": 0.0, **told}, Verify
-    )
+    return msgspec.convert({**lists, "mode": "quick", "environment": where, "packages": {}, "seconds": 0.0, **told}, Verify)
 
 
 def verified(observed: Any, machine: dict[str, Any], *given: Any, **more: Any) -> dict[str, Any]:
@@ -92,8 +90,7 @@ def benched(seen: Observed | Seen, machine: dict[str, Any], watched: dict[str, A
     """What `rigup.bench.answer.answer` makes of what was observed on a machine."""
     observed = Observed("/e/bin/python", "3.12", "/e", {"torch": "2.13.0"}, [seen]) if isinstance(seen, Seen) else seen
     lists: dict[str, Any] = {
-        name: []
-        for name in ("failed_verifications", "findings", "skipped", "unexplained", "near", "troubles", "unanswered")
+        name: [] for name in ("failed_verifications", "findings", "skipped", "unexplained", "near", "troubles", "unanswered")
     }
     doctor = Doctor(verdict="healthy", machine=machine_of(machine), unexplained_said=[], **lists)
     return measuring.answer(observed, doctor, msgspec.convert(watched, dict[str, Watched]), full)

@@ -42,9 +42,7 @@ def unnamed(answer: Any, typed: Any, path: str = "$") -> list[str]:
     """Where an answer holds what is not in its typed form."""
     if isinstance(answer, dict):
         left = [f"{path}.{key}" for key in answer if key not in typed]
-        return left + [
-            one for key in answer if key in typed for one in unnamed(answer[key], typed[key], f"{path}.{key}")
-        ]
+        return left + [one for key in answer if key in typed for one in unnamed(answer[key], typed[key], f"{path}.{key}")]
     if isinstance(answer, list):
         pairs = enumerate(zip(answer, typed, strict=True))
         return [one for place, (mine, its) in pairs for one in unnamed(mine, its, f"{path}[{place}]")]

@@ -19,12 +19,26 @@ class Page:
         root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         script = f'exec 3<&{read} 4>&{write}; exec "$@"'
         self._process = subprocess.Popen(
-            ["bash", "-c", script, "browser", PROGRAM, "--headless", *root, "--disable-gpu", "--remote-debugging-pipe",
-             f"--user-data-dir={folder / 'profile'}", "about:blank"],
+            [
+                "bash",
+                "-c",
+                script,
+                "browser",
+                PROGRAM,
+                "--headless",
+                *root,
+                "--disable-gpu",
+                "--remote-debugging-pipe",
+                f"--user-data-dir={folder / 'profile'}",
+                "about:blank",
+            ],
             # Its socket lies in the folder for temporary files, and may have no longer path than 108 letters.
             env={name: value for name, value in os.environ.items() if name not in ("TMPDIR", "XDG_RUNTIME_DIR")},
-            pass_fds=(read, write), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            pass_fds=(read, write),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(read)
         os.close(write)
         self._to, self._from = to_browser, from_browser
@@ -34,10 +48,7 @@ class Page:
         for domain in ("Page", "Runtime", "Log"):
             self.do(domain + ".enable")
         self.do("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 600)
-        self.do(
-            "Emulation.setEmulatedMedia",
-            features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
-        )
+        self.do("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         agent = self.evaluate("navigator.userAgent")
         self.do("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=language)
 
@@ -87,7 +98,14 @@ class Page:
 
     def press_enter(self):
         for kind in ("keyDown", "keyUp"):
-            self.do("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r" if kind == "keyDown" else "")  # fmt: skip
+            self.do(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key="Enter",
+                code="Enter",
+                windowsVirtualKeyCode=13,
+                text="\r" if kind == "keyDown" else "",
+            )
 
     def click(self, place):
         self.evaluate(f"document.querySelector({place!r}).click()")

@@ -77,9 +77,7 @@ class Server:
 
     def add(self, name, port=None, known="known", more=""):
         """One more entry of the client's configuration."""
-        told = CONFIG.format(
-            name=name, port=port or self.port, user=getpass.getuser(), folder=self.folder, known=known, more=more
-        )
+        told = CONFIG.format(name=name, port=port or self.port, user=getpass.getuser(), folder=self.folder, known=known, more=more)
         with (self.folder / "config").open("a") as config:
             config.write(told)
 

@@ -53,11 +53,13 @@ def escaped(text: str, kept: str = "") -> str:
     """A text for a basic TOML string: what cannot stand in one, as an escape."""
     quote = "" if kept else '"'
     return "".join(
-        f"\\{char}" if char == "\\" or char == quote
-        else f"\\u{ord(char):04x}" if (char < " " or char == "\x7f") and char not in kept
+        f"\\{char}"
+        if char == "\\" or char == quote
+        else f"\\u{ord(char):04x}"
+        if (char < " " or char == "\x7f") and char not in kept
         else char
         for char in text
-    )  # fmt: skip
+    )
 
 
 def case_text(name: str, label: str, kind: str, files: Files) -> str:

@@ -46,10 +46,7 @@ class Kind(NamedTuple):
     feature: str
 
 
-USUAL = (
-    Kind("cuda", 2, "l40", 4, "nvidia_gpu_env", "nvidia"),
-    Kind("rocm", 10, "mi50", 8, "amd_gpu_env", "amd"),
-)
+USUAL = (Kind("cuda", 2, "l40", 4, "nvidia_gpu_env", "nvidia"), Kind("rocm", 10, "mi50", 8, "amd_gpu_env", "amd"))
 
 CONF = """\
 ClusterName=rigup
@@ -162,12 +159,21 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def run(self, *argv: str, cwd: Path | None = None, env: Mapping[str, str] | None = None, seconds: float = 60) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    def run(
+        self, *argv: str, cwd: Path | None = None, env: Mapping[str, str] | None = None, seconds: float = 60
+    ) -> subprocess.CompletedProcess[str]:
         """Run a program that asks this cluster."""
         variables = self.environment | dict(env or {})
         return subprocess.run(
-            argv, env=variables, cwd=cwd or self.folder, capture_output=True, text=True, timeout=seconds, check=False, stdin=subprocess.DEVNULL
-        )  # fmt: skip
+            argv,
+            env=variables,
+            cwd=cwd or self.folder,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
 
     def job(self, job: str | int) -> dict[str, str]:
         """What `scontrol show job` tells of a job, by name; empty for one that it does not know."""
@@ -227,9 +233,7 @@ class Cluster:
             (self.folder / name).mkdir(exist_ok=True)
         user = _user()
         ports = iter(free_ports(1 + len(self.nodes)))
-        usual = CONF.format(
-            port=next(ports), user=user, folder=self.folder, first_job=FIRST_JOB + secrets.randbelow(4_000)
-        )
+        usual = CONF.format(port=next(ports), user=user, folder=self.folder, first_job=FIRST_JOB + secrets.randbelow(4_000))
         kept = [line for line in usual.splitlines() if line.partition("=")[0] not in self.settings]
         own = [f"{name}={value}" for name, value in self.settings.items()]
         nodes = "".join(NODE.format(name=name, port=next(ports), kind=kind) for name, kind in self.nodes.items())
@@ -242,7 +246,7 @@ class Cluster:
         own = [
             PARTITION.format(name=kind.partition, nodes=names(kind), more="PriorityTier=10" + " Default=YES" * (kind.partition == first))
             for kind in self.kinds
-        ]  # fmt: skip
+        ]
         every = ",".join(map(names, self.kinds))
         more = "PriorityTier=1 PreemptMode=REQUEUE GraceTime=5"
         return "".join([*own, PARTITION.format(name="scavenge", nodes=every, more=more)])

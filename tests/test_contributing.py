@@ -18,11 +18,7 @@ BLOCK = re.compile(r"<!-- (file|cases|rule|reader): ([^\n]+) -->\n```\w+\n(.*?)`
 BLOCKS = {(kind, name): body for kind, name, body in BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text())}
 RULE = BLOCKS["rule", "launch-blocking-left-on"]
 READER = BLOCKS["reader", "transparent_huge_pages"]
-CASES = {
-    case.name: case
-    for (kind, cause), body in BLOCKS.items() if kind == "cases"
-    for case in cases_of(cause, tomllib.loads(body))
-}  # fmt: skip
+CASES = {case.name: case for (kind, cause), body in BLOCKS.items() if kind == "cases" for case in cases_of(cause, tomllib.loads(body))}
 
 DIAGNOSE = """
 import json, sys
@@ -93,8 +89,6 @@ def test_the_reader_reads(laid_over, tmp_path):
 
 
 def test_the_table_row_is_known(laid_over):
-    script = (
-        "from rigup.knowledge.gpus import is_display_only as known; print(known('126f', '0750'), known('1a03', '2000'))"
-    )
+    script = "from rigup.knowledge.gpus import is_display_only as known; print(known('126f', '0750'), known('1a03', '2000'))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=laid_over, check=True)
     assert done.stdout.split() == ["True", "True"]

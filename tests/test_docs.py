@@ -37,11 +37,7 @@ def test_every_command_has_a_page():
 def test_requests_are_answered_with_commands_that_there_are():
     from rigup.cli import COMMANDS, main
 
-    rows = [
-        line
-        for line in (ROOT / "docs" / "requests.md").read_text(encoding="utf-8").splitlines()
-        if re.match(r"\| \d", line)
-    ]
+    rows = [line for line in (ROOT / "docs" / "requests.md").read_text(encoding="utf-8").splitlines() if re.match(r"\| \d", line)]
     assert len(rows) == 26
     assert all("https://github.com/" in row for row in rows)
     for words in (one.split()[1:] for row in rows for one in re.findall(r"`(rigup [^`]+)`", row)):
@@ -54,8 +50,12 @@ def test_requests_are_answered_with_commands_that_there_are():
 def test_the_pages_are_built_without_a_warning(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "site" / "commands" / "doctor" / "index.html").is_file()
     shutil.rmtree(tmp_path / "site")

@@ -22,15 +22,7 @@ ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "scripts" / "messages"
 LANGUAGES = tuple(code for code in SUPPORTED if code != "en")
 CHINESE = ("zh_CN", "zh_TW")
-LABELS = (
-    "Why:",
-    "Seen:",
-    "Check:",
-    "Mend:",
-    "or:",
-    "In vain:",
-    "More:",
-)  # of the report, each before a text that begins in column 9
+LABELS = ("Why:", "Seen:", "Check:", "Mend:", "or:", "In vain:", "More:")  # of the report, each before a text that begins in column 9
 
 
 def loaded(name, path):
@@ -61,9 +53,7 @@ def test_no_text_hides_within_an_f_string_where_the_catalogues_do_not_find_it():
         for string in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(string, ast.JoinedStr)
         for call in ast.walk(string)
-        if isinstance(call, ast.Call)
-        and getattr(call.func, "id", "") in ("_", "N_")
-        and isinstance(call.args[0], ast.Constant)
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("_", "N_") and isinstance(call.args[0], ast.Constant)
     ]
     assert hidden == []
 
@@ -83,9 +73,8 @@ def faults():
     """What the script finds, in a process of its own: here, another test may have asked for help in any language."""
     english = {**os.environ, "LANGUAGE": "en", "LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), "--check"],
-        cwd=ROOT, env=english, capture_output=True, encoding="utf-8", timeout=300, check=False,
-    )  # fmt: skip
+        [sys.executable, str(SCRIPT), "--check"], cwd=ROOT, env=english, capture_output=True, encoding="utf-8", timeout=300, check=False
+    )
     assert done.stdout.rstrip().endswith("to look at"), done.stderr
     return done.stdout.splitlines()
 
@@ -112,9 +101,7 @@ def test_what_is_filled_in_keeps_its_form(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_paragraphs_stay_paragraphs(language):
-    parts = [
-        (source, told, text.count("\n\n")) for source, told in translations(language) if told for text in (source,)
-    ]
+    parts = [(source, told, text.count("\n\n")) for source, told in translations(language) if told for text in (source,)]
     assert [source for source, told, blank in parts if told.count("\n\n") != blank or "\n " in told] == []
 
 
@@ -133,9 +120,7 @@ def test_messages_are_set_as_chinese(language):
 @pytest.mark.parametrize("language", CHINESE)
 def test_script_and_terms_are_the_readers_own(language):
     told = [chinese.CODE.sub("`x`", text) for _source, text in translations(language)]
-    assert [
-        (text, bad) for text in told if (bad := chinese.foreign(text, language) + chinese.outside(text, language))
-    ] == []
+    assert [(text, bad) for text in told if (bad := chinese.foreign(text, language) + chinese.outside(text, language))] == []
 
 
 @pytest.mark.parametrize("language", CHINESE)
@@ -193,9 +178,7 @@ def test_the_first_help_is_in_the_language_of_the_surroundings(code, speaking, c
     told = capsys.readouterr().out
     source = dict(translations(code))
     assert told.startswith("用法：rigup ")
-    assert all(
-        source[text] in " ".join(told.split()) for text in ("Show the version and exit.", COMMANDS["explain"][1])
-    )
+    assert all(source[text] in " ".join(told.split()) for text in ("Show the version and exit.", COMMANDS["explain"][1]))
 
 
 @pytest.mark.parametrize("code", CHINESE)

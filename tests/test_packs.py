@@ -36,12 +36,7 @@ def test_every_table_is_read_as_it_was_written(files):
 def test_a_folder_comes_out_as_it_went_in(tmp_path):
     machine = tmp_path / "one"
     (machine / "proc").mkdir(parents=True)
-    bodies = {
-        "proc/modules": b"a\r\nb\x1b[0m\n",
-        "empty": b"",
-        "no text": b"\xff\xfe\x00\x80",
-        "it's": "ä'''\n".encode(),
-    }
+    bodies = {"proc/modules": b"a\r\nb\x1b[0m\n", "empty": b"", "no text": b"\xff\xfe\x00\x80", "it's": "ä'''\n".encode()}
     for path, body in bodies.items():
         (machine / path).write_bytes(body)
     (machine / "dangling").symlink_to("../nowhere")
@@ -77,9 +72,7 @@ def test_rows_of_companions_are_replaced_singly():
     above = [{"argv": ["b"], "stdout": "3"}, {"argv": ["a"], "stdout": None}]
     assert merged(below, above) == [{"argv": ["b"], "stdout": "3"}]
     who = {"user": "ada", "environment": {"PATH": "/bin", "A": "1"}}
-    assert merged(who, {"user": None, "variables": {"A": None, "B": "2"}}) == {
-        "environment": {"PATH": "/bin", "B": "2"}
-    }
+    assert merged(who, {"user": None, "variables": {"A": None, "B": "2"}}) == {"environment": {"PATH": "/bin", "B": "2"}}
 
 
 def asked(*words):
@@ -115,8 +108,6 @@ def test_the_script_adds_a_case(tmp_path):
     argv[3:5] = ["some-cause/two", str(tmp_path / "tests/packs.py")]
     subprocess.run([*argv, "--silent", "other", "--base", "none", "--remove", "a/b"], check=True)
     one, two = read_pack(tmp_path / "tests/cases/some-cause.toml")
-    assert (one.name, one.label, one.files) == (
-        "some-cause/one", {"expect": "some-cause"}, {"said.txt": "CUDA error\r\n"},
-    )  # fmt: skip
+    assert (one.name, one.label, one.files) == ("some-cause/one", {"expect": "some-cause"}, {"said.txt": "CUDA error\r\n"})
     assert two.label == {"expect": "some-cause", "base": "none", "silent": ["other"], "remove": ["a/b"]}
     assert set(two.patch) == {"packs.py"}

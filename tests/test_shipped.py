@@ -85,16 +85,10 @@ def test_where_it_can_be_unpacked_nowhere_the_tables_say_so_and_words_are_englis
     assert language.spoken_in("ru")("Nothing is wrong here.") == "Nothing is wrong here."
 
 
-_MESSAGE = st.text(st.characters(exclude_characters="\1\2", exclude_categories=["Cs"]), min_size=1, max_size=20).map(
-    str.encode
-)
+_MESSAGE = st.text(st.characters(exclude_characters="\1\2", exclude_categories=["Cs"]), min_size=1, max_size=20).map(str.encode)
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(["ru", "zh_CN", "zh_TW"]), st.dictionaries(_MESSAGE, _MESSAGE, min_size=1), min_size=1
-    )
-)
+@given(st.dictionaries(st.sampled_from(["ru", "zh_CN", "zh_TW"]), st.dictionaries(_MESSAGE, _MESSAGE, min_size=1), min_size=1))
 def test_packed_catalogues_come_back_as_they_were(catalogues):
     assert shipped.unpack_catalogues(shipped.pack_catalogues(catalogues)) == catalogues
 

@@ -44,28 +44,14 @@ def test_plain(): pass
 @pytest.fixture
 def asked(tmp_path):
     """What pytest says of the small suite."""
-    for name, body in {
-        "conftest": CONFTEST,
-        "test_cases": CASES,
-        "test_sharing": SHARING,
-        "test_others": OTHERS,
-    }.items():
+    for name, body in {"conftest": CONFTEST, "test_cases": CASES, "test_sharing": SHARING, "test_others": OTHERS}.items():
         (tmp_path / f"{name}.py").write_text(body)
     marks = "\n".join(f"  {name}: x" for name in ("packages", "podman", "slow"))
     (tmp_path / "pytest.ini").write_text(f"[pytest]\naddopts = --strict-markers\nmarkers =\n{marks}\n")
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
 
     def say(*words):
-        argv = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            f"--basetemp={tmp_path / 'base'}",
-            *words,
-        ]
+        argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'base'}", *words]
         given = {**variables, "PYTHONPATH": str(Path(__file__).parent)}
         done = subprocess.run(argv, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=300, check=False)
         return done.stdout

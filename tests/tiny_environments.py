@@ -29,9 +29,7 @@ class Parts(SimpleHTTPRequestHandler):
             return
         body = Path(self.translate_path(self.path)).read_bytes()
         first, _dash, last = self.headers["Range"].removeprefix("bytes=").partition("-")
-        start, end = (
-            (int(first), min(int(last) + 1, len(body))) if first else (max(0, len(body) - int(last)), len(body))
-        )
+        start, end = (int(first), min(int(last) + 1, len(body))) if first else (max(0, len(body) - int(last)), len(body))
         self.send_response(206)
         self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(body)}")
         self.send_header("Content-Length", str(end - start))
@@ -47,9 +45,8 @@ def digest(body: bytes) -> str:
 
 
 def make_wheel(
-    folder: Path, name: str, version: str, *, requires: tuple[str, ...] = (), script: str = "", tag: str = "py3-none-any",
-    text: str = "",
-) -> Path:  # fmt: skip
+    folder: Path, name: str, version: str, *, requires: tuple[str, ...] = (), script: str = "", tag: str = "py3-none-any", text: str = ""
+) -> Path:
     """A wheel with one module, and a program where `script` names one."""
     module, info = name.replace("-", "_"), f"{name.replace('-', '_')}-{version}.dist-info"
     told = [f"Name: {name}", f"Version: {version}", *(f"Requires-Dist: {one}" for one in requires)]
@@ -74,9 +71,7 @@ def make_wheel(
 def no_indexes():
     """pip and uv ask only the folders that a test names."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in [
-            name for name in os.environ if name.startswith(("PIP_", "UV_", "CONDA_", "MAMBA_", "VIRTUAL_ENV"))
-        ]:
+        for name in [name for name in os.environ if name.startswith(("PIP_", "UV_", "CONDA_", "MAMBA_", "VIRTUAL_ENV"))]:
             patch.delenv(name)
         patch.setenv("PIP_CONFIG_FILE", os.devnull)
         patch.setenv("PIP_NO_INDEX", "1")
@@ -136,9 +131,7 @@ def install(path: Path, wheels: Path, *wanted: str) -> None:
 
 def says(program: Path, *words: str, **more) -> str:
     """What a program of an environment prints."""
-    return subprocess.run(
-        [str(program), *words], check=True, capture_output=True, text=True, timeout=60, **more
-    ).stdout.strip()
+    return subprocess.run([str(program), *words], check=True, capture_output=True, text=True, timeout=60, **more).stdout.strip()
 
 
 class Index(NamedTuple):

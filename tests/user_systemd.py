@@ -50,9 +50,28 @@ def beside_systemd(words: "list[str]", environ: "dict[str, str]", seconds: float
     group = f"rigup-test-{uuid.uuid4().hex[:12]}"
     try:
         done = subprocess.run(
-            ["unshare", "--mount", "--pid", "--ipc", "--propagation", "private", "--fork", "--kill-child", "bash", "-c", _BEGIN, str(_SYSTEMD), *words],
-            env=environ, capture_output=True, text=True, timeout=seconds, check=False, preexec_fn=lambda: _joined(group),
-        )  # fmt: skip
+            [
+                "unshare",
+                "--mount",
+                "--pid",
+                "--ipc",
+                "--propagation",
+                "private",
+                "--fork",
+                "--kill-child",
+                "bash",
+                "-c",
+                _BEGIN,
+                str(_SYSTEMD),
+                *words,
+            ],
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+            preexec_fn=lambda: _joined(group),
+        )
     finally:
         _left(group)
     if done.returncode == 97 or "unshare failed" in done.stderr:

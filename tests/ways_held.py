@@ -17,9 +17,20 @@ MANAGERS = {
     "arch": ("pacman", "mkinitcpio"),
 }
 OF_LINUX = {
-    "systemctl", "modprobe", "rmmod", "usermod", "ldconfig", "mokutil", "dkms", "fuser", "chown", "sh", "stat", "nvidia-modprobe",
+    "systemctl",
+    "modprobe",
+    "rmmod",
+    "usermod",
+    "ldconfig",
+    "mokutil",
+    "dkms",
+    "fuser",
+    "chown",
+    "sh",
+    "stat",
+    "nvidia-modprobe",
     *(word for words in MANAGERS.values() for word in words),
-}  # fmt: skip
+}
 OF_THE_HOST = {
     "systemctl",
     "modprobe",
@@ -36,9 +47,7 @@ OF_THE_HOST = {
 OF_A_KERNEL = {"modprobe", "rmmod", "dkms", "mokutil", "nvidia-modprobe", "update-initramfs"}
 HOOKS = ("nvidia-suspend", "nvidia-resume", "nvidia-hibernate")
 CONDA = {"conda", "mamba", "micromamba"}
-DISRUPTIVE = re.compile(
-    r"\bsystemctl reboot\b|\bmodprobe -r\b|\bgpu-reset\b|\bsystemctl restart (?:docker|containerd|k3s)"
-)
+DISRUPTIVE = re.compile(r"\bsystemctl reboot\b|\bmodprobe -r\b|\bgpu-reset\b|\bsystemctl restart (?:docker|containerd|k3s)")
 DRAINED = re.compile(r"\bdrain|\bcordon")
 PROMISES = {
     r"^install\b": r"(?<!\w)(?:install|add|upgrade|-S|-Syu|-Sy|dup|amdgpu-install|make|winget|curl)\b",
@@ -121,9 +130,7 @@ def no_linux_on_windows(way: Way) -> Iterator[str]:
             if used := words(argv) & OF_LINUX:
                 yield f"{used} on Windows: {argv}"
         for step in way.steps:
-            if step["where"] != "windows-host" and re.search(
-                r"/etc/(?!hosts)\w+|\bshell files\b|LD_LIBRARY_PATH", step["title"]
-            ):
+            if step["where"] != "windows-host" and re.search(r"/etc/(?!hosts)\w+|\bshell files\b|LD_LIBRARY_PATH", step["title"]):
                 yield f"words of Linux on Windows: {step['title']}"
 
 
@@ -169,11 +176,7 @@ def no_branch_past_a_cards_last(way: Way) -> Iterator[str]:
 
 
 def no_override_that_breaks_another_card(way: Way) -> Iterator[str]:
-    chips = {
-        str(card["isa"]).lower()
-        for card in way.facts("accelerators")
-        if card.get("vendor") == "amd" and card.get("isa")
-    }
+    chips = {str(card["isa"]).lower() for card in way.facts("accelerators") if card.get("vendor") == "amd" and card.get("isa")}
     if len(chips) < 2:
         return
     for step in way.steps:
@@ -187,9 +190,7 @@ def no_override_that_breaks_another_card(way: Way) -> Iterator[str]:
 
 def no_unit_of_sleep_is_started(way: Way) -> Iterator[str]:
     for _step, argv in way.commands():
-        if any(hook in word for hook in HOOKS for word in argv) and (
-            "--now" in argv or "start" in argv or "restart" in argv
-        ):
+        if any(hook in word for hook in HOOKS for word in argv) and ("--now" in argv or "start" in argv or "restart" in argv):
             yield f"it is run when the machine sleeps: {argv}"
 
 
@@ -262,11 +263,7 @@ def others_jobs_end_first(way: Way) -> Iterator[str]:
 def nothing_that_is_there_already(way: Way) -> Iterator[str]:
     groups = {group for account in way.facts("accounts") for group in account.get("groups") or []}
     for step in way.steps:
-        if (
-            step["kind"] in ("join-group", "join-group-yourself")
-            and step["params"]["group"] in groups
-            and len(way.facts("accounts")) == 1
-        ):
+        if step["kind"] in ("join-group", "join-group-yourself") and step["params"]["group"] in groups and len(way.facts("accounts")) == 1:
             yield f"the account is in {step['params']['group']}"
 
 
@@ -276,10 +273,21 @@ def it_ends_with_a_check(way: Way) -> Iterator[str]:
 
 
 HELD: tuple[Callable[[Way], Iterator[str]], ...] = (
-    no_other_systems_package_manager, no_linux_on_windows, no_kernel_work_inside, no_other_engines_words, no_branch_past_a_cards_last,
-    no_override_that_breaks_another_card, no_unit_of_sleep_is_started, no_conda_in_a_venv, every_torch_is_in_the_tables,
-    titles_hold_what_commands_do, nothing_half_filled, others_jobs_end_first, nothing_that_is_there_already, it_ends_with_a_check,
-)  # fmt: skip
+    no_other_systems_package_manager,
+    no_linux_on_windows,
+    no_kernel_work_inside,
+    no_other_engines_words,
+    no_branch_past_a_cards_last,
+    no_override_that_breaks_another_card,
+    no_unit_of_sleep_is_started,
+    no_conda_in_a_venv,
+    every_torch_is_in_the_tables,
+    titles_hold_what_commands_do,
+    nothing_half_filled,
+    others_jobs_end_first,
+    nothing_that_is_there_already,
+    it_ends_with_a_check,
+)
 
 
 def broken(answer: Answer) -> list[str]:

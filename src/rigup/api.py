@@ -9,13 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rigup.workflows.errors import (
-    CannotBeDoneError,
-    RequestError,
-    UnclearMachineError,
-    WorkflowError,
-    as_workflow_errors,
-)
+from rigup.workflows.errors import CannotBeDoneError, RequestError, UnclearMachineError, WorkflowError, as_workflow_errors
 
 if TYPE_CHECKING:
     from rigup.plan.applying.journal import Intent
@@ -28,8 +22,17 @@ if TYPE_CHECKING:
     from rigup.workflows.applying import Refusal
 
 __all__ = [
-    "CannotBeDoneError", "RequestError", "UnclearMachineError", "WorkflowError", "apply", "doctor", "explain", "plan", "undo", "verify",
-]  # fmt: skip
+    "CannotBeDoneError",
+    "RequestError",
+    "UnclearMachineError",
+    "WorkflowError",
+    "apply",
+    "doctor",
+    "explain",
+    "plan",
+    "undo",
+    "verify",
+]
 
 
 def doctor(source: str | None = None, *, wake: bool = False, with_values: bool = False) -> "Doctor":

@@ -78,21 +78,20 @@ def _options(words: "list[str]") -> argparse.Namespace:
     """The words of llama-server that rigup uses."""
     parser = argparse.ArgumentParser(prog="llama-server")
     for short, name, kind in (
-        ("-m", "--model", str), ("-c", "--ctx-size", int), ("-b", "--batch-size", int), ("-ub", "--ubatch-size", int),
-        ("-np", "--parallel", int), ("-ngl", "--n-gpu-layers", int), ("-t", "--threads", int), ("-a", "--alias", str),
-        ("-lv", "--verbosity", int), ("-md", "--model-draft", str), ("-ngld", "--gpu-layers-draft", int),
-    ):  # fmt: skip
-        parser.add_argument(short, name, type=kind)
-    for name in (
-        "flash-attn",
-        "cache-type-k",
-        "cache-type-v",
-        "tensor-split",
-        "host",
-        "mmproj",
-        "chat-template-file",
-        "pooling",
+        ("-m", "--model", str),
+        ("-c", "--ctx-size", int),
+        ("-b", "--batch-size", int),
+        ("-ub", "--ubatch-size", int),
+        ("-np", "--parallel", int),
+        ("-ngl", "--n-gpu-layers", int),
+        ("-t", "--threads", int),
+        ("-a", "--alias", str),
+        ("-lv", "--verbosity", int),
+        ("-md", "--model-draft", str),
+        ("-ngld", "--gpu-layers-draft", int),
     ):
+        parser.add_argument(short, name, type=kind)
+    for name in ("flash-attn", "cache-type-k", "cache-type-v", "tensor-split", "host", "mmproj", "chat-template-file", "pooling"):
         parser.add_argument("--" + name)
     for name in ("n-cpu-moe", "port"):
         parser.add_argument("--" + name, type=int)
@@ -118,9 +117,14 @@ def _settings(options: argparse.Namespace):  # type: ignore[no-untyped-def] # no
     parameters.embedding, parameters.endpoint_metrics = options.embeddings or options.reranking, options.metrics
     parameters.kv_unified, parameters.swa_full = options.kv_unified, options.swa_full
     for name, value in (
-        ("n_ctx", options.ctx_size), ("n_batch", options.batch_size), ("n_ubatch", options.ubatch_size), ("n_parallel", options.parallel),
-        ("n_gpu_layers", options.n_gpu_layers), ("verbosity", options.verbosity), ("cache_ram_mib", options.cache_ram),
-    ):  # fmt: skip
+        ("n_ctx", options.ctx_size),
+        ("n_batch", options.batch_size),
+        ("n_ubatch", options.ubatch_size),
+        ("n_parallel", options.parallel),
+        ("n_gpu_layers", options.n_gpu_layers),
+        ("verbosity", options.verbosity),
+        ("cache_ram_mib", options.cache_ram),
+    ):
         if value is not None:
             setattr(parameters, name, value)
     if options.threads:

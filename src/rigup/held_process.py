@@ -64,9 +64,7 @@ class Child:
 
     """
 
-    def __init__(
-        self, words: Sequence[str], environ: Mapping[str, str], log: Log | None = None, folder: str | None = None
-    ) -> None:
+    def __init__(self, words: Sequence[str], environ: Mapping[str, str], log: Log | None = None, folder: str | None = None) -> None:
         self.log = log or Log()
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
@@ -81,9 +79,14 @@ class Child:
     def _live(self, words: list[str], environ: dict[str, str], begun: threading.Event) -> None:
         try:
             self._process = subprocess.Popen(
-                words, env=environ, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                start_new_session=True, cwd=self._folder,
-            )  # fmt: skip
+                words,
+                env=environ,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                cwd=self._folder,
+            )
         except OSError as error:
             self._fault = error
             return

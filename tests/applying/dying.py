@@ -37,9 +37,7 @@ def package(environment: Path, name: str) -> dict[str, Any]:
     """A step that puts a package into an environment, at once."""
     script = 'mkdir -p "$1/lib/python3/site-packages/$2-1.dist-info" && printf "%s\n" "$2" > "$1/lib/python3/$2"'
     params = {"python": f"{environment}/bin/python", "packages": name}
-    return needed(
-        make_as("install-into-environment", params, KINDS, (("sh", "-c", script, "sh", str(environment), name),))
-    )
+    return needed(make_as("install-into-environment", params, KINDS, (("sh", "-c", script, "sh", str(environment), name),)))
 
 
 def new_environment(environment: Path) -> dict[str, Any]:
@@ -73,10 +71,7 @@ def taking(world: World, steps: Steps, dies: Callable[[], None] | None = None) -
 
     options = RunOptions(yes=True, dry_run=False, quiet=True, as_json=False, schema="test/1")
     intent = Intent(
-        title="a wish",
-        steps=msgspec.convert(steps, list[Step]),
-        asked={"folder": str(world.files)},
-        environment=str(world.environment),
+        title="a wish", steps=msgspec.convert(steps, list[Step]), asked={"folder": str(world.files)}, environment=str(world.environment)
     )
 
     def call() -> int:
@@ -171,11 +166,7 @@ def put_aside(world: World) -> set[str]:
 
 def lost(world: World, before: set[str]) -> list[str]:
     """The person's texts that are neither where they were nor put aside."""
-    there = (
-        {path.read_text() for path in world.environment.rglob("*") if path.is_file()}
-        if world.environment.is_dir()
-        else set()
-    )
+    there = {path.read_text() for path in world.environment.rglob("*") if path.is_file()} if world.environment.is_dir() else set()
     return sorted({*BEFORE.values(), *SINCE.values()} - there - put_aside(world) - before)
 
 

@@ -22,9 +22,7 @@ from rigup.steps import KINDS, Step, make, make_as
 
 HERE = Path(__file__).parent
 _WRITE = '$PAUSE; mkdir -p "$(dirname "$1")"; printf "%s\\n" "$2" > "$1"; $PAUSE'
-_ADD = (
-    '$PAUSE; mkdir -p "$1/lib/python3/site-packages/$2-1.dist-info"; printf "%s\\n" "$2" > "$1/lib/python3/$2"; $PAUSE'
-)
+_ADD = '$PAUSE; mkdir -p "$1/lib/python3/site-packages/$2-1.dist-info"; printf "%s\\n" "$2" > "$1/lib/python3/$2"; $PAUSE'
 _BEGIN = '$PAUSE; mkdir -p "$1/bin"; printf "home = /usr\\n" > "$1/pyvenv.cfg"; $PAUSE; printf "#!%s/bin/python\\n" "$1" > "$1/bin/tool"'
 
 
@@ -97,14 +95,24 @@ class World:
         """A run as a process of its own, slow enough to be killed anywhere."""
         path = self.told(steps, environment)
         return subprocess.Popen(
-            [sys.executable, str(HERE / "drive.py"), str(path), how], env=self.variables() | {"PAUSE": "sleep 0.05"}, cwd=self.files,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, str(HERE / "drive.py"), str(path), how],
+            env=self.variables() | {"PAUSE": "sleep 0.05"},
+            cwd=self.files,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
 
     def told(self, steps: list[dict[str, Any]], environment: bool) -> Path:
         """Where a run's steps are written for who takes them."""
-        told = {"title": "a test", "steps": steps, "asked": {"folder": str(self.files)},
-                "environment": str(self.environment) if environment else ""}  # fmt: skip
+        told = {
+            "title": "a test",
+            "steps": steps,
+            "asked": {"folder": str(self.files)},
+            "environment": str(self.environment) if environment else "",
+        }
         path = self.state.parent / "intent.json"
         path.write_text(json.dumps(told))
         return path
@@ -132,9 +140,7 @@ class World:
         return dict(picture(self.files))
 
 
-def forked(
-    world: World, call: Callable[[], int | str | None], variables: Mapping[str, str] | None = None
-) -> tuple[int, str]:
+def forked(world: World, call: Callable[[], int | str | None], variables: Mapping[str, str] | None = None) -> tuple[int, str]:
     """What a call comes to in a process of its own: exit status (-9 for one that was killed) and what it said.
 
     A fork of this process, which has everything imported: to start Python anew takes longer than most runs.

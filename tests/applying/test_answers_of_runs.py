@@ -57,9 +57,12 @@ def test_a_wish_that_is_taken(world: World) -> None:
     folder.mkdir()
     wheel(folder, "torch", "2.6.0+cpu")
     offline = {
-        "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "HOME": str(world.state.parent / "home"), "VIRTUAL_ENV": "",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(folder),
+        "HOME": str(world.state.parent / "home"),
+        "VIRTUAL_ENV": "",
         "PIP_CONFIG_FILE": os.devnull,
-    }  # fmt: skip
+    }
     assert isinstance(asked(world, "apply", "torch==2.6.0", "--dry-run", **offline), ApplyDryRun)
     done = asked(world, "apply", "torch==2.6.0", "--yes", **offline)
     assert isinstance(done, ApplyEnded)

@@ -21,9 +21,12 @@ def here(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     settings = {
-        "XDG_STATE_HOME": str(world.state), "XDG_CONFIG_HOME": str(world.state / "config"), "PIP_NO_INDEX": "1",
-        "HOME": str(world.state.parent / "home"), "PIP_CONFIG_FILE": os.devnull,
-    }  # fmt: skip
+        "XDG_STATE_HOME": str(world.state),
+        "XDG_CONFIG_HOME": str(world.state / "config"),
+        "PIP_NO_INDEX": "1",
+        "HOME": str(world.state.parent / "home"),
+        "PIP_CONFIG_FILE": os.devnull,
+    }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(world.files)

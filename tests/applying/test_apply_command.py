@@ -36,18 +36,22 @@ def offline(world: World) -> dict[str, str]:
     wheel(folder, "torch", TORCH)
     wheel(folder, "alpha", "1.0", body="print('alpha here')\n")
     return {
-        "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "HOME": str(world.state.parent / "home"), "VIRTUAL_ENV": "",
-        "https_proxy": "http://127.0.0.1:9", "PIP_RETRIES": "0", "PIP_DEFAULT_TIMEOUT": "5", "PIP_CONFIG_FILE": os.devnull,
-    }  # fmt: skip
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(folder),
+        "HOME": str(world.state.parent / "home"),
+        "VIRTUAL_ENV": "",
+        "https_proxy": "http://127.0.0.1:9",
+        "PIP_RETRIES": "0",
+        "PIP_DEFAULT_TIMEOUT": "5",
+        "PIP_CONFIG_FILE": os.devnull,
+    }
 
 
 def test_a_wish_becomes_an_environment_and_undo_leaves_nothing(world: World, offline: dict[str, str]) -> None:
     before = world.picture()
     status, said = world.rigup("apply", "torch==2.6.0", "alpha", "--yes", **offline)
     assert status == 0, said
-    ran = subprocess.run(
-        [world.files / ".venv/bin/python", "-c", "import alpha, torch"], capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run([world.files / ".venv/bin/python", "-c", "import alpha, torch"], capture_output=True, text=True, check=True)
     assert ran.stdout == "alpha here\n"
     told = json.loads((world.files / ".venv/rigup.json").read_text())
     assert told["packages"]["torch"] == TORCH
@@ -68,9 +72,7 @@ def test_the_dry_run_is_what_is_run_then(world: World, offline: dict[str, str]) 
     assert ran == foreseen
 
 
-def test_a_file_of_wishes_is_no_lock_and_a_file_called_as_a_package_is_none_either(
-    world: World, offline: dict[str, str]
-) -> None:
+def test_a_file_of_wishes_is_no_lock_and_a_file_called_as_a_package_is_none_either(world: World, offline: dict[str, str]) -> None:
     (world.files / "requirements.txt").write_text("alpha==1.0\n")
     (world.files / "pyproject.toml").write_text('[project]\nname = "mine"\nversion = "1"\ndependencies = ["alpha"]\n')
     (world.files / "alpha").write_text("notes\n")
@@ -100,15 +102,11 @@ def test_an_environment_that_is_there_keeps_what_it_holds(world: World, offline:
     subprocess.run([world.files / ".venv/bin/python", "-c", "import alpha, torch"], capture_output=True, check=True)
     world.rigup("undo", "--yes", **offline)
     after = world.picture()
-    assert {name for name in after if "__pycache__" not in name} == {
-        name for name in before if "__pycache__" not in name
-    }
+    assert {name for name in after if "__pycache__" not in name} == {name for name in before if "__pycache__" not in name}
 
 
 @pytest.mark.parametrize("word", ["env", "./env/", "../machine/env"])
-def test_an_environment_is_the_same_by_whichever_path_it_is_named(
-    world: World, offline: dict[str, str], word: str
-) -> None:
+def test_an_environment_is_the_same_by_whichever_path_it_is_named(world: World, offline: dict[str, str], word: str) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", world.environment], check=True)
     (world.environment / "notes.txt").write_text("mine")
     status, said = world.rigup("plan", "alpha", "--env", word, "--json", **offline)
@@ -143,10 +141,22 @@ def test_an_empty_folder_is_a_place_for_an_environment(world: World, offline: di
     assert world.rigup("apply", "torch==2.6.0", "--env", "empty", "--dry-run", **offline)[0] == 0
 
 
-@pytest.mark.parametrize("wish", [
-    "--index-url=http://127.0.0.1:9/", "torch; import os", "$(touch owned)", "torch==2.6.0 && touch owned", "-e .",
-    "../../etc/passwd", "torch @ file:///etc/passwd", "\x1b[31mtorch", "torch\nalpha", "a" * 5000, "`touch owned`",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "--index-url=http://127.0.0.1:9/",
+        "torch; import os",
+        "$(touch owned)",
+        "torch==2.6.0 && touch owned",
+        "-e .",
+        "../../etc/passwd",
+        "torch @ file:///etc/passwd",
+        "\x1b[31mtorch",
+        "torch\nalpha",
+        "a" * 5000,
+        "`touch owned`",
+    ],
+)
 def test_a_hostile_wish_changes_nothing_and_is_named(world: World, offline: dict[str, str], wish: str) -> None:
     before = world.picture()
     status, said = world.rigup("apply", "--yes", "--", wish, **offline)
@@ -159,9 +169,17 @@ def test_a_hostile_wish_changes_nothing_and_is_named(world: World, offline: dict
 def test_two_runs_at_once_leave_one_environment(world: World, offline: dict[str, str]) -> None:
     words = [sys.executable, "-m", "rigup", "apply", "torch==2.6.0", "--yes", "-q"]
     both = [
-        subprocess.Popen(words, env={**world.variables(), **offline}, cwd=world.files, stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _time in range(2)
-    ]  # fmt: skip
+        subprocess.Popen(
+            words,
+            env={**world.variables(), **offline},
+            cwd=world.files,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for _time in range(2)
+    ]
     said = [one.communicate(timeout=120)[0] for one in both]
     assert sorted(one.returncode for one in both) in ([0, 0], [0, 1]), said
     subprocess.run([world.files / ".venv/bin/python", "-c", "import torch"], check=True)
@@ -176,9 +194,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of a few megabytes, where this account may make one."""
     place = tmp_path / "small"
     place.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=80m", "tmpfs", str(place)], capture_output=True, check=False
-    )
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80m", "tmpfs", str(place)], capture_output=True, check=False)
     if made.returncode != 0:
         pytest.skip("no file system can be mounted by this account")
     yield place
@@ -244,9 +260,7 @@ def stopping_index(world: World) -> Iterator[str]:
     ended(server)
 
 
-def test_a_network_that_ends_half_way_can_be_gone_on_with(
-    world: World, offline: dict[str, str], stopping_index: str
-) -> None:
+def test_a_network_that_ends_half_way_can_be_gone_on_with(world: World, offline: dict[str, str], stopping_index: str) -> None:
     Path(offline["HOME"]).mkdir()
     links = Path(offline["PIP_FIND_LINKS"])
     found = offline | {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": stopping_index, "https_proxy": "", "no_proxy": "127.0.0.1"}
@@ -254,9 +268,7 @@ def test_a_network_that_ends_half_way_can_be_gone_on_with(
     before = world.picture()
     status, said = world.rigup("apply", "large", "--yes", **found)
     assert status == 1, said
-    assert {name for name in world.picture() if "__pycache__" not in name} == {
-        n for n in before if "__pycache__" not in n
-    }
+    assert {name for name in world.picture() if "__pycache__" not in name} == {n for n in before if "__pycache__" not in n}
     wheel(links, "large", "1.0", size=1000)  # the network is there again
     status, said = world.rigup("apply", "--resume", "--yes", **offline, UV_OFFLINE="1")
     assert status == 0, said
@@ -269,9 +281,14 @@ def test_a_network_that_ends_half_way_can_be_gone_on_with(
 @pytest.mark.parametrize("seconds", [0.6, 2.0, 4.0])
 def test_ctrl_c_leaves_things_whole(world: World, offline: dict[str, str], seconds: float) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "rigup", "apply", "torch==2.6.0", "alpha", "--yes"], env={**world.variables(), **offline},
-        cwd=world.files, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "rigup", "apply", "torch==2.6.0", "alpha", "--yes"],
+        env={**world.variables(), **offline},
+        cwd=world.files,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     time.sleep(seconds)
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGINT)
@@ -285,13 +302,15 @@ def test_ctrl_c_leaves_things_whole(world: World, offline: dict[str, str], secon
 
 
 @pytest.mark.parametrize("seconds", [0.8, 2.5, 3.5, 4.5])
-def test_a_real_installation_that_is_killed_is_whole_or_not_there(
-    world: World, offline: dict[str, str], seconds: float
-) -> None:
+def test_a_real_installation_that_is_killed_is_whole_or_not_there(world: World, offline: dict[str, str], seconds: float) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "rigup", "apply", "torch==2.6.0", "alpha", "--yes"], env={**world.variables(), **offline},
-        cwd=world.files, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [sys.executable, "-m", "rigup", "apply", "torch==2.6.0", "alpha", "--yes"],
+        env={**world.variables(), **offline},
+        cwd=world.files,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     time.sleep(seconds)
     process.kill()
     process.wait(30)
@@ -308,15 +327,8 @@ def test_a_real_installation_that_is_killed_is_whole_or_not_there(
 
 def torch_folder() -> str:
     """Where this person's pip finds a wheel of torch without a network; "" if nowhere."""
-    asked = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
-    ).stdout
-    folders = [
-        word.strip("'")
-        for line in asked.splitlines()
-        if "find-links" in line
-        for word in line.partition("=")[2].split()
-    ]
+    asked = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False).stdout
+    folders = [word.strip("'") for line in asked.splitlines() if "find-links" in line for word in line.partition("=")[2].split()]
     return next((folder for folder in folders if list(Path(folder.strip("'\"")).glob("torch-2.13.0*.whl"))), "")
 
 
@@ -329,9 +341,7 @@ def test_a_real_torch_computes_and_is_taken_back(world: World) -> None:
     status, said = world.rigup("apply", "torch==2.13.0", "--yes", **quiet)
     assert status == 0, said
     sums = "import torch; print(float((torch.ones(100, 100) @ torch.ones(100, 100)).sum()))"
-    ran = subprocess.run(
-        [world.files / ".venv/bin/python", "-W", "ignore", "-c", sums], capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run([world.files / ".venv/bin/python", "-W", "ignore", "-c", sums], capture_output=True, text=True, check=True)
     assert ran.stdout == "1000000.0\n"
     assert world.rigup("undo", "--yes", **quiet)[0] == 0
     assert world.picture() == before
@@ -366,9 +376,7 @@ def test_what_was_downloaded_once_is_not_downloaded_again(world: World, offline:
     files = []
     try:
         for name in ("first", "second"):
-            status, said = world.rigup(
-                "apply", "torch==2.6.0", "--env", name, "--yes", "--quiet", **{**offline, **alone}
-            )
+            status, said = world.rigup("apply", "torch==2.6.0", "--env", name, "--yes", "--quiet", **{**offline, **alone})
             assert (status, said) == (0, ""), said
             files.append([path for path in server.asked if path.endswith(".whl")])  # type: ignore[attr-defined]
             server.asked.clear()  # type: ignore[attr-defined]
@@ -377,14 +385,12 @@ def test_what_was_downloaded_once_is_not_downloaded_again(world: World, offline:
     assert len(files[1]) < len(files[0])  # a folder without hashes is asked for a file once more, to know it
 
 
-def test_the_only_place_that_does_not_answer_is_named_and_not_asked_for_long(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_only_place_that_does_not_answer_is_named_and_not_asked_for_long(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PIP_RETRIES", raising=False)
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # nobody listens there
         index = f"http://127.0.0.1:{held.getsockname()[1]}/simple"
-        step = {**adding("env", "alpha"), "commands": [["sh", "-c", _PIP, "pip", "install", "alpha", "--index-url", index]]}  # fmt: skip
+        step = {**adding("env", "alpha"), "commands": [["sh", "-c", _PIP, "pip", "install", "alpha", "--index-url", index]]}
         status, said = world.run([step])
     told = " ".join(said.split())
     assert status == 1

@@ -26,11 +26,15 @@ def long_plan(world: World) -> Steps:
     """Steps of all sorts, with an environment that is changed in the middle."""
     env = str(world.environment)
     return [
-        writing(world.files / "new/folder/a.conf", "one"), writing(world.files / "kept.conf", "two"),
+        writing(world.files / "new/folder/a.conf", "one"),
+        writing(world.files / "kept.conf", "two"),
         linking(world.files / "old-link", world.files / "target"),
-        {**beginning(env), "state": "satisfied"}, adding(env, "beta"), adding(env, "gamma"),
-        writing(world.files / "new/b.conf", "three"), linking(world.files / "new/link", world.files / "target"),
-    ]  # fmt: skip
+        {**beginning(env), "state": "satisfied"},
+        adding(env, "beta"),
+        adding(env, "gamma"),
+        writing(world.files / "new/b.conf", "three"),
+        linking(world.files / "new/link", world.files / "target"),
+    ]
 
 
 def prepared(world: World) -> Steps:
@@ -70,37 +74,42 @@ def children(pid: int) -> list[int]:
 
 def whole(world: World) -> bool:
     """The environment is the one before or the one after, never anything between."""
-    names = {
-        name
-        for name, _body in picture(world.environment)
-        if name.startswith("lib/python3/") and "site-packages" not in name
-    }
+    names = {name for name, _body in picture(world.environment) if name.startswith("lib/python3/") and "site-packages" not in name}
     tool = (world.environment / "bin/tool").read_text()
     return tool == f"#!{world.environment}/bin/python\n" and names in (
-        {"lib/python3/alpha"}, {"lib/python3/alpha", "lib/python3/beta", "lib/python3/gamma"},
-    )  # fmt: skip
+        {"lib/python3/alpha"},
+        {"lib/python3/alpha", "lib/python3/beta", "lib/python3/gamma"},
+    )
 
 
 @pytest.mark.parametrize(
     ("how", "kind", "first", "stride"),
     [
         *((how, "line", first, 2) for how in ("resume", "undo") for first in (0, 1)),
-        ("undo 2", "line", 1, 5), ("undo 1", "line", 0, 3), ("undo 1", "line", 2, 3),
-        ("resume", "change", 1, 6), ("undo", "change", 0, 5), ("undo 1", "change", 3, 6),
-        ("undo", "undo line", 0, 3), ("undo 1", "undo line", 1, 3), ("resume", "undo line", 2, 4), ("undo 2", "undo change", 0, 8),
+        ("undo 2", "line", 1, 5),
+        ("undo 1", "line", 0, 3),
+        ("undo 1", "line", 2, 3),
+        ("resume", "change", 1, 6),
+        ("undo", "change", 0, 5),
+        ("undo 1", "change", 3, 6),
+        ("undo", "undo line", 0, 3),
+        ("undo 1", "undo line", 1, 3),
+        ("resume", "undo line", 2, 4),
+        ("undo 2", "undo change", 0, 8),
     ],
-)  # fmt: skip
-def test_after_a_kill_one_environment_is_left_and_nothing_of_a_person_is_lost(
-    how: str, kind: str, first: int, stride: int
-) -> None:
+)
+def test_after_a_kill_one_environment_is_left_and_nothing_of_a_person_is_lost(how: str, kind: str, first: int, stride: int) -> None:
     """At every line of the journal (and between), with a person at work before and after it."""
     folder = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     try:
         done = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("dying.py")), folder, how, kind, str(first), str(stride)],
-            capture_output=True, text=True, timeout=900, check=False,
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
-        )  # fmt: skip
+        )
     finally:
         shutil.rmtree(folder)
     assert done.returncode == 0, done.stderr
@@ -186,8 +195,12 @@ def test_an_undo_that_is_killed_is_ended_by_the_next(tmp_path_factory: pytest.Te
     count = len(world.events())
     process = subprocess.Popen(
         [sys.executable, "-m", "rigup", "undo", "--yes"],
-        env=world.variables(), cwd=world.files, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        env=world.variables(),
+        cwd=world.files,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     while len(world.events()) < count + line and process.poll() is None:
         time.sleep(0.002)
     killed(process, group=True)

@@ -28,9 +28,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="files of POSIX")
 def aside(world: World) -> dict[str, str]:
     """What lies in the folders for it, each under the path that it had."""
     top = next(iter(world.state.glob("rigup/put-aside/*")), world.state / "none")
-    return {
-        "/" + str(path.relative_to(top)): path.read_text() for path in top.rglob("*") if path.is_file() and top.is_dir()
-    }
+    return {"/" + str(path.relative_to(top)): path.read_text() for path in top.rglob("*") if path.is_file() and top.is_dir()}
 
 
 def with_environment(world: World) -> None:
@@ -155,10 +153,13 @@ def test_notes_in_a_folder_that_a_step_fetched_are_kept(world: World) -> None:
 # -- environments --------------------------------------------------------------------------------------
 
 WORK = {
-    "notes.txt": "what I found", "bin/mytool": "#!/bin/sh", "lib/python3/site-packages/mine.pth": "/home/me/src",
-    "lib/python3/alpha": "patched by hand", "lib/python3/site-packages/extra/__init__.py": "x = 1",
+    "notes.txt": "what I found",
+    "bin/mytool": "#!/bin/sh",
+    "lib/python3/site-packages/mine.pth": "/home/me/src",
+    "lib/python3/alpha": "patched by hand",
+    "lib/python3/site-packages/extra/__init__.py": "x = 1",
     "lib/python3/site-packages/extra-1.dist-info/METADATA": "Name: extra",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("changed", [False, True], ids=["made", "changed"])
@@ -167,7 +168,7 @@ def test_what_a_person_put_into_an_environment_is_kept_and_said(world: World, ch
         with_environment(world)
     before = world.picture()
     steps = [package(world.environment, "alpha" if not changed else "beta")]
-    world.run([{**new_environment(world.environment), "state": "satisfied" if changed else "needed"}, *steps], environment=True)  # fmt: skip
+    world.run([{**new_environment(world.environment), "state": "satisfied" if changed else "needed"}, *steps], environment=True)
     for name, text in WORK.items():
         (world.environment / name).parent.mkdir(parents=True, exist_ok=True)
         (world.environment / name).write_text(text)
@@ -203,7 +204,7 @@ def test_data_names_what_was_kept(world: World) -> None:
 
 def test_an_environment_that_somebody_made_anew_in_its_place_is_left_alone(world: World) -> None:
     with_environment(world)
-    world.run([{**new_environment(world.environment), "state": "satisfied"}, package(world.environment, "beta")], environment=True)  # fmt: skip
+    world.run([{**new_environment(world.environment), "state": "satisfied"}, package(world.environment, "beta")], environment=True)
     shutil.rmtree(world.environment)
     world.environment.mkdir()
     (world.environment / "pyvenv.cfg").write_text("theirs")
@@ -216,7 +217,7 @@ def test_an_environment_that_somebody_made_anew_in_its_place_is_left_alone(world
 def test_runs_that_changed_one_environment_go_back_in_their_order(world: World) -> None:
     with_environment(world)
     one = world.picture()
-    world.run([{**new_environment(world.environment), "state": "satisfied"}, package(world.environment, "beta")], environment=True)  # fmt: skip
+    world.run([{**new_environment(world.environment), "state": "satisfied"}, package(world.environment, "beta")], environment=True)
     two = world.picture()
     status, said = world.rigup("undo", "1", "--yes")
     assert status == 1
@@ -233,9 +234,13 @@ def test_runs_that_changed_one_environment_go_back_in_their_order(world: World) 
 def test_an_undo_that_is_killed_loses_nothing_of_a_person(tmp_path: Path, line: int) -> None:
     """By a process that this test starts: a fork of a test with threads is warned of."""
     done = subprocess.run(
-        [sys.executable, __file__, str(tmp_path / "w"), str(line)], capture_output=True, text=True, timeout=200, check=False,
+        [sys.executable, __file__, str(tmp_path / "w"), str(line)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -262,7 +267,9 @@ def test_what_a_person_does_while_a_run_is_under_way_is_in_what_it_makes(world: 
     text = f"echo meanwhile > {world.environment}/note; echo person > {world.environment}/both; sleep 0.02"
     params = {"python": f"{world.environment}/bin/python", "packages": "beta"}
     person = ("sh", "-c", text)
-    step = needed(make_as("install-into-environment", params, KINDS, (("env", "sh", "-c", 'echo run > "$1/both"', "sh", str(world.environment)),)))  # fmt: skip
+    step = needed(
+        make_as("install-into-environment", params, KINDS, (("env", "sh", "-c", 'echo run > "$1/both"', "sh", str(world.environment)),))
+    )
     other = world.files / "go.sh"
     other.write_text(" ".join(person[2:]))
     step["commands"].append(["sh", str(other)])
@@ -280,9 +287,7 @@ def own_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("python")
     wheel = make_wheel(folder, "stone", "1.0")
     make_venv(folder / "env")
-    subprocess.run(
-        [folder / "env/bin/python", "-m", "pip", "install", "-q", "--no-index", wheel], check=True, timeout=100
-    )
+    subprocess.run([folder / "env/bin/python", "-m", "pip", "install", "-q", "--no-index", wheel], check=True, timeout=100)
     return folder / "env"
 
 
@@ -333,9 +338,13 @@ def test_a_run_that_is_killed_while_it_is_planned_is_the_last_one(world: World) 
     with_environment(world)
     before = world.picture()
     process = subprocess.Popen(
-        [sys.executable, "-m", "rigup", "apply", "--yes", "nosuchpackage"], env=world.variables(), cwd=world.files,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        [sys.executable, "-m", "rigup", "apply", "--yes", "nosuchpackage"],
+        env=world.variables(),
+        cwd=world.files,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     while not (world.state / "rigup/journal/000002").exists() and process.poll() is None:
         time.sleep(0.002)
     process.kill()
@@ -385,8 +394,9 @@ NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"
 
 @given(
     left=st.dictionaries(NAMES, st.binary(max_size=20), max_size=6),
-    new=st.dictionaries(NAMES, st.binary(max_size=20), max_size=4), touched=st.booleans(),
-)  # fmt: skip
+    new=st.dictionaries(NAMES, st.binary(max_size=20), max_size=4),
+    touched=st.booleans(),
+)
 def test_exactly_what_differs_is_a_persons(
     tmp_path_factory: pytest.TempPathFactory, left: dict[str, bytes], new: dict[str, bytes], touched: bool
 ) -> None:

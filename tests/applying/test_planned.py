@@ -9,12 +9,19 @@ import pytest
 from rigup.plan.applying.as_planned import differences
 from rigup.plan.applying.journal import Intent, JournalError, Planned, Record, begun
 
-OLDER: dict[str, Any] = {"wish": ["torch"], "packages": {"torch": "2.9.1"}, "devices": [{"name": "a card"}], "sizes": {"torch": [3, 5]}, "whole": True}  # fmt: skip
+OLDER: dict[str, Any] = {
+    "wish": ["torch"],
+    "packages": {"torch": "2.9.1"},
+    "devices": [{"name": "a card"}],
+    "sizes": {"torch": [3, 5]},
+    "whole": True,
+}
 
 
-@pytest.mark.parametrize(("told", "wanted"), [
-    (OLDER, Planned(wish=["torch"], packages={"torch": "2.9.1"}, sizes={"torch": (3, 5)}, whole=True)), ({}, Planned()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("told", "wanted"),
+    [(OLDER, Planned(wish=["torch"], packages={"torch": "2.9.1"}, sizes={"torch": (3, 5)}, whole=True)), ({}, Planned())],
+)
 def test_records_of_earlier_releases_are_read(told: dict[str, Any], wanted: Planned, tmp_path: Path) -> None:
     plan = {"title": "torch", "asked": {"folder": "/x"}, "environment": "/x/e", "steps": [], "told": told}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
@@ -33,12 +40,17 @@ def test_what_was_planned_is_on_the_disk_as_it_was_meant(monkeypatch: pytest.Mon
     assert begun(Intent(title="torch", told=planned)).intent().told == planned
 
 
-@pytest.mark.parametrize(("planned", "said"), [
-    (Planned(resolved={"torch": "2.9.1"}, whole=True), []), (Planned(resolved={"torch": "2.9.1+cpu"}), ["torch 2.9.1+cpu was planned"]),
-    (Planned(resolved={"torch": "2.9.1", "six": "1.0"}), ["six 1.0 was planned, and is not there"]),
-    (Planned(resolved={"six": "1.0"}, whole=True), ["six 1.0 was planned", "torch 2.9.1 is there, and was not planned"]),
-    (Planned(resolved={"six": "1.0"}, whole=True, before=["torch"]), ["six 1.0 was planned"]), (Planned(), []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("planned", "said"),
+    [
+        (Planned(resolved={"torch": "2.9.1"}, whole=True), []),
+        (Planned(resolved={"torch": "2.9.1+cpu"}), ["torch 2.9.1+cpu was planned"]),
+        (Planned(resolved={"torch": "2.9.1", "six": "1.0"}), ["six 1.0 was planned, and is not there"]),
+        (Planned(resolved={"six": "1.0"}, whole=True), ["six 1.0 was planned", "torch 2.9.1 is there, and was not planned"]),
+        (Planned(resolved={"six": "1.0"}, whole=True, before=["torch"]), ["six 1.0 was planned"]),
+        (Planned(), []),
+    ],
+)
 def test_an_environment_is_held_against_its_plan(planned: Planned, said: list[str], tmp_path: Path) -> None:
     site = tmp_path / "lib" / "python3.11" / "site-packages"
     (site / "torch-2.9.1.dist-info").mkdir(parents=True)

@@ -23,12 +23,7 @@ def put(environment: Path, name: str, version: str, *needs: str) -> None:
     site = next(environment.glob("lib/python3*/site-packages"))
     info = site / f"{name}-{version}.dist-info"
     info.mkdir()
-    told = [
-        "Metadata-Version: 2.1",
-        f"Name: {name}",
-        f"Version: {version}",
-        *(f"Requires-Dist: {one}" for one in needs),
-    ]
+    told = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *(f"Requires-Dist: {one}" for one in needs)]
     (info / "METADATA").write_text("\n".join([*told, "", "Requires-Dist: prose<1\n"]))
 
 

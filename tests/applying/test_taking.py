@@ -14,9 +14,11 @@ def steps_of(world: World) -> list[dict[str, object]]:
         writing(world.files / "new/folder/a.conf", "one"),
         writing(world.files / "kept.conf", "two"),
         linking(world.files / "old-link", world.files / "target"),
-        beginning(env), adding(env, "alpha"), adding(env, "beta"),
+        beginning(env),
+        adding(env, "alpha"),
+        adding(env, "beta"),
         writing(world.files / "last.conf", "three"),
-    ]  # fmt: skip
+    ]
 
 
 def test_all_steps_are_taken_and_on_record(world: World) -> None:
@@ -156,11 +158,7 @@ def test_without_a_terminal_nothing_is_taken_back_unasked(world: World) -> None:
 
 
 def test_a_way_back_that_there_is_not_is_said(world: World) -> None:
-    step = writing(world.files / "a.conf", "a") | {
-        "writes": [],
-        "undo": None,
-        "undo_because": "nobody knows what was there",
-    }
+    step = writing(world.files / "a.conf", "a") | {"writes": [], "undo": None, "undo_because": "nobody knows what was there"}
     world.run([step])
     _status, said = world.rigup("undo", "--yes")
     assert "nobody knows what was there" in said
@@ -243,9 +241,7 @@ def test_a_guess_of_the_doctor_is_not_shown_for_a_step_that_failed(world: World)
     assert "No matching distribution" in told
     assert "possible" not in told
     assert "Mend:" not in told
-    sure = (
-        "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver"
-    )
+    sure = "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver"
     _status, told = world.run([{**failing(), "commands": [["sh", "-c", 'echo "$1"; exit 1', "sh", sure]]}])
     assert "Mend:" in told
 

@@ -67,7 +67,9 @@ def test_any_text_is_read_as_a_list_of_packages(text):
     assert all(name and version for name, version in told.items())
 
 
-@given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("123")), st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("123")))  # fmt: skip
+@given(
+    st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("123")), st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("123"))
+)
 def test_what_moved_leads_from_one_list_to_the_other(before, after):
     told = moved(before, after)
     again = {name: version for name, version in after.items() if name not in told.came} | told.old()
@@ -115,7 +117,7 @@ def test_a_hold_that_was_let_go_is_held_again():
 
 def test_a_module_is_unbuilt_unless_it_goes_with_its_package():
     one, other = ["nvidia", "550.120", "6.1", "x86_64"], ["new", "1", "6.1", "x86_64"]
-    told = traces.between(Sight(source=["nvidia/550.120"]), Sight(built=[one, other], source=["nvidia/550.120", "new/1"]))  # fmt: skip
+    told = traces.between(Sight(source=["nvidia/550.120"]), Sight(built=[one, other], source=["nvidia/550.120", "new/1"]))
     (argv,) = traces.ways_back(told, Path("/nowhere"), "debian")
     assert argv[4:] == ("-m", "nvidia", "-v", "550.120", "-k", "6.1", "-a", "x86_64")
 
@@ -188,15 +190,9 @@ def test_what_somebody_added_since_stays(sources, tmp_path):
 def test_steps_that_change_no_packages_are_not_counted():
     assert traces.leaves(STEP)
     assert traces.leaves(structs.replace(STEP, root=True, network=False, commands=(("dkms", "autoinstall"),)))
-    assert not traces.leaves(
-        structs.replace(STEP, root=True, network=False, commands=(("usermod", "-aG", "render", "ada"),))
-    )
-    assert not traces.leaves(
-        structs.replace(STEP, root=False, network=True, commands=(("curl", "-O", "https://a.example"),))
-    )
-    assert traces.leaves(
-        structs.replace(STEP, root=False, network=True, commands=(("/e/bin/python", "-m", "pip", "install", "x"),))
-    )
+    assert not traces.leaves(structs.replace(STEP, root=True, network=False, commands=(("usermod", "-aG", "render", "ada"),)))
+    assert not traces.leaves(structs.replace(STEP, root=False, network=True, commands=(("curl", "-O", "https://a.example"),)))
+    assert traces.leaves(structs.replace(STEP, root=False, network=True, commands=(("/e/bin/python", "-m", "pip", "install", "x"),)))
 
 
 # -- a Python that is changed where it is ------------------------------------------------------------
@@ -261,21 +257,18 @@ def test_keys_that_rpm_came_to_trust_go_by_their_own_way():
         ("fedora", ("dnf", "install", "-y", "kernel-6.8-1.x86_64", "mesa-libGL-25.0-2.x86_64")),
         ("opensuse-leap", ("zypper", "--non-interactive", "install", "--oldpackage", "kernel-6.8-1.x86_64", "mesa-libGL.x86_64=25.0-2")),
     ],
-)  # fmt: skip
+)
 def test_each_manager_names_a_version_in_its_own_way(system, words):
-    told = moved({"kernel.x86_64": "0:6.8-1 0:6.9-1", "mesa-libGL.x86_64": "1:25.0-2"},
-                 {"kernel.x86_64": "0:6.9-1", "mesa-libGL.x86_64": "1:26.0-1"})  # fmt: skip
+    told = moved(
+        {"kernel.x86_64": "0:6.8-1 0:6.9-1", "mesa-libGL.x86_64": "1:25.0-2"}, {"kernel.x86_64": "0:6.9-1", "mesa-libGL.x86_64": "1:26.0-1"}
+    )
     assert back(told, system) == [words]
 
 
 def test_pacman_takes_older_releases_from_its_cache(tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir()
-    for name in (
-        "mesa-1:25.0-1-x86_64.pkg.tar.zst",
-        "mesa-1:25.0-1-x86_64.pkg.tar.zst.sig",
-        "mesa-1:26.0-1-x86_64.pkg.tar.zst",
-    ):
+    for name in ("mesa-1:25.0-1-x86_64.pkg.tar.zst", "mesa-1:25.0-1-x86_64.pkg.tar.zst.sig", "mesa-1:26.0-1-x86_64.pkg.tar.zst"):
         (cache / name).touch()
     (argv,) = back(Moved(changed={"mesa": ["1:25.0-1", "1:26.0-1"]}), "arch")
     shell, option, script, *words = argv

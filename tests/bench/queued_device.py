@@ -27,9 +27,7 @@ class Queued(torch.Tensor):
     @staticmethod
     def __new__(cls, values, index):
         device = torch.device(NAME[0], index)
-        tensor = torch.Tensor._make_wrapper_subclass(
-            cls, values.shape, strides=values.stride(), dtype=values.dtype, device=device
-        )
+        tensor = torch.Tensor._make_wrapper_subclass(cls, values.shape, strides=values.stride(), dtype=values.dtype, device=device)
         tensor.values_here, tensor.index = values, index
         return tensor
 
@@ -100,9 +98,13 @@ def copy(source, target, non_blocking=False):
 def module(ways):
     """What the backend tells of itself. `ways`: how it waits: for a device, for the current one, or not at all."""
     namespace = types.SimpleNamespace(
-        is_available=lambda: True, device_count=lambda: COUNT, current_device=lambda: _current[0],
-        is_initialized=lambda: True, _is_in_bad_fork=lambda: False, manual_seed_all=lambda _seed: None,
-    )  # fmt: skip
+        is_available=lambda: True,
+        device_count=lambda: COUNT,
+        current_device=lambda: _current[0],
+        is_initialized=lambda: True,
+        _is_in_bad_fork=lambda: False,
+        manual_seed_all=lambda _seed: None,
+    )
     if ways == "by device":
         namespace.synchronize = lambda device=None: done(_current[0] if device is None else torch.device(device).index)
     if ways == "the current one":

@@ -91,9 +91,7 @@ def test_an_environment_without_torch_is_told_what_to_do(tmp_path: Path, monkeyp
     assert "rigup apply torch" in " ".join(str(done.output + str(done.exception)).split())
 
 
-@pytest.mark.parametrize(
-    "body", ["", "[1]", '{"schema": "other/1"}', "{" * 2000, '{"schema": "rigup.bench/1", "devices": 3}']
-)
+@pytest.mark.parametrize("body", ["", "[1]", '{"schema": "other/1"}', "{" * 2000, '{"schema": "rigup.bench/1", "devices": 3}'])
 def test_what_is_no_run_is_not_compared_with(tmp_path: Path, body: str) -> None:
     (tmp_path / "other.json").write_text(body)
     done = CliRunner().invoke(main, ["bench", "--compare", str(tmp_path / "other.json")])
@@ -101,10 +99,17 @@ def test_what_is_no_run_is_not_compared_with(tmp_path: Path, body: str) -> None:
     assert "other.json" in done.output + str(done.exception)
 
 
-@pytest.mark.parametrize(("value", "unit", "shown"), [
-    (1.234e13, "FLOP/s", "12.3 TFLOP/s"), (5.1e-6, "s", "5.1 µs"), (9.87e8, "B/s", "987 MB/s"), (123456.0, "token/s", "123,456 token/s"),
-    (1.5, "image/s", "1.50 image/s"), (0.0, "B/s", "0 nB/s"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (1.234e13, "FLOP/s", "12.3 TFLOP/s"),
+        (5.1e-6, "s", "5.1 µs"),
+        (9.87e8, "B/s", "987 MB/s"),
+        (123456.0, "token/s", "123,456 token/s"),
+        (1.5, "image/s", "1.50 image/s"),
+        (0.0, "B/s", "0 nB/s"),
+    ],
+)
 def test_figures_are_told_with_their_prefix(value: float, unit: str, shown: str) -> None:
     assert figure(value, unit) == shown
 

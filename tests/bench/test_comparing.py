@@ -28,8 +28,12 @@ def _own_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def run(*results: Answer, name: str = "a card", vendor: str = "nvidia", moment: str = "2026-11-20T10:00:00Z") -> Answer:
     """A run with one device."""
-    return {"schema": "rigup.bench/1", "recorded_at": moment, "environment": {"prefix": "/an/env"},
-            "devices": [{"name": name, "vendor": vendor, "results": [*results]}]}  # fmt: skip
+    return {
+        "schema": "rigup.bench/1",
+        "recorded_at": moment,
+        "environment": {"prefix": "/an/env"},
+        "devices": [{"name": name, "vendor": vendor, "results": [*results]}],
+    }
 
 
 def keep(prefix: str, answer: Answer) -> None:
@@ -39,18 +43,23 @@ def keep(prefix: str, answer: Answer) -> None:
 
 def compared(now: Answer | Bench, base: Answer | Run) -> list[Answer]:
     """Figures of two runs beside each other, as data."""
-    mine, theirs = (
-        (now if isinstance(now, Bench) else bench_of(now)),
-        (base if isinstance(base, Run) else run_of(base)),
-    )
+    mine, theirs = ((now if isinstance(now, Bench) else bench_of(now)), (base if isinstance(base, Run) else run_of(base)))
     pairs: list[Answer] = as_data(comparing.compared(mine, theirs))
     return pairs
 
 
 def product(rate: float, kind: str = "bfloat16", **more: Any) -> Answer:
     """A figure of a matrix product."""
-    return {"framework": "torch", "name": "matmul", "type": kind, "unit": "FLOP/s", "median": rate, "best": rate * 1.1,
-            "spread": 0.01, **more}  # fmt: skip
+    return {
+        "framework": "torch",
+        "name": "matmul",
+        "type": kind,
+        "unit": "FLOP/s",
+        "median": rate,
+        "best": rate * 1.1,
+        "spread": 0.01,
+        **more,
+    }
 
 
 def test_a_file_is_another_run(tmp_path: Path) -> None:
@@ -113,8 +122,14 @@ def test_a_captured_machine_is_what_the_tables_know_of_its_cards(tmp_path: Path)
 
 
 def test_a_report_in_json_is_a_captured_machine_too(tmp_path: Path) -> None:
-    chip = {"_name": "Apple M2 Max", "spdisplays_mtlgpufamilysupport": "spdisplays_metal3", "sppci_model": "Apple M2 Max",
-            "sppci_cores": "38", "sppci_device_type": "spdisplays_gpu", "spdisplays_vendor": "sppci_vendor_Apple"}  # fmt: skip
+    chip = {
+        "_name": "Apple M2 Max",
+        "spdisplays_mtlgpufamilysupport": "spdisplays_metal3",
+        "sppci_model": "Apple M2 Max",
+        "sppci_cores": "38",
+        "sppci_device_type": "spdisplays_gpu",
+        "spdisplays_vendor": "sppci_vendor_Apple",
+    }
     (tmp_path / "profiler.json").write_text(json.dumps({"SPDisplaysDataType": [chip]}))
     assert [device.name for device in other(str(tmp_path / "profiler.json")).devices] == ["Apple M2 Max"]
 
@@ -151,10 +166,15 @@ def test_one_die_of_a_card_with_two_has_half_of_its_sheet() -> None:
     assert data_sheet("AMD Instinct MI210", 64 * 2**30) == data_sheet("AMD Instinct MI210")
 
 
-@pytest.mark.parametrize(("shown", "known"), [
-    ("AMD Ryzen 9 7950X 16-Core Processor", "AMD Ryzen 9 7950X"), ("13th Gen Intel(R) Core(TM) i9-13900K", "Intel Core i9-13900K"),
-    ("Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz", "Intel Xeon Gold 6230"), ("AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", "AMD Ryzen AI Max+ 395"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("shown", "known"),
+    [
+        ("AMD Ryzen 9 7950X 16-Core Processor", "AMD Ryzen 9 7950X"),
+        ("13th Gen Intel(R) Core(TM) i9-13900K", "Intel Core i9-13900K"),
+        ("Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz", "Intel Xeon Gold 6230"),
+        ("AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", "AMD Ryzen AI Max+ 395"),
+    ],
+)
 def test_a_processor_is_known_by_the_name_that_its_system_prints(shown: str, known: str) -> None:
     assert results(shown, "cpu") == results(known, "cpu")
     assert results(shown, "cpu")
@@ -170,23 +190,16 @@ def test_a_chip_that_is_both_is_told_as_both() -> None:
 
 def shown_beside(answer: Bench) -> tuple[str, str]:
     """What the report says of its one figure in the device's own row, and in the comparison with its card."""
-    with_comparison = as_data(answer) | {
-        "compared": {"with": "H200 NVL", "figures": compared(answer, other("H200 NVL"))}
-    }
+    with_comparison = as_data(answer) | {"compared": {"with": "H200 NVL", "figures": compared(answer, other("H200 NVL"))}}
     above, _head, below = " ".join(text(bench_of(with_comparison)).split()).partition("Compared with")
     return above, below
 
 
 def test_the_comparison_says_what_the_devices_own_row_says() -> None:
     card = {"index": 0, "vendor": "nvidia", "name": "NVIDIA H200 NVL", "memory": {"vram": 141 * 2**30}}
-    figures = [
-        product(643.2e12, size=8192),
-        {"name": "memory-triad", "unit": "B/s", "median": 3.9e12, "best": 4.4e12, "spread": 0.01},
-    ]
+    figures = [product(643.2e12, size=8192), {"name": "memory-triad", "unit": "B/s", "median": 3.9e12, "best": 4.4e12, "spread": 0.01}]
     record = {"measured": {"results": figures}}
-    seen = heard(
-        [{"id": "cuda:0", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}], {("cuda:0", "matmul-bfloat16"): record}
-    )
+    seen = heard([{"id": "cuda:0", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}], {("cuda:0", "matmul-bfloat16"): record})
     answer = benched(seen, {"accelerators": [card]}, {})
     row, comparison = shown_beside(answer)
     for words in ("643 TFLOP/s", "77% of the data sheet", "853 TFLOP/s", "3.9 TB/s", "81% of the data sheet"):
@@ -214,9 +227,7 @@ def test_a_card_that_is_sold_with_less_memory_is_compared_with_its_own_sheet() -
         assert pair["there"] == sheet.rates["float32"]
 
 
-@pytest.mark.parametrize(
-    ("times", "shown"), [(0.00123, "0.0012"), (0.4666, "0.47"), (1.04, "1.04"), (12.34, "12"), (1234.0, "1,234")]
-)
+@pytest.mark.parametrize(("times", "shown"), [(0.00123, "0.0012"), (0.4666, "0.47"), (1.04, "1.04"), (12.34, "12"), (1234.0, "1,234")])
 def test_how_many_times_is_told_as_finely_as_a_share(times: float, shown: str) -> None:
     assert times_text(times) == shown
 
@@ -271,9 +282,7 @@ def test_the_list_shows_runs_machines_and_names() -> None:
 
 def test_measured_devices_stand_by_family_and_number_and_no_name_is_broken() -> None:
     long = [f"Long {n} of them" for n in range(60)]
-    report = list_text(
-        BenchList(runs=[], machines=[], measured=["A Card 780M", "A Card 7900 XT", "A Card 99", "Chip M2", *long])
-    )
+    report = list_text(BenchList(runs=[], machines=[], measured=["A Card 780M", "A Card 7900 XT", "A Card 99", "Chip M2", *long]))
     assert "  A Card 99, 780M, 7900 XT\n" in report
     assert "  Chip M2\n" in report
     assert all(f"{n} of them" in report for n in range(60))

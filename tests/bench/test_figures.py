@@ -21,10 +21,7 @@ def result(name: str = "matmul", median: float = 100e12, unit: str = "FLOP/s", *
 
 def run(*results: Answer) -> Answer:
     """An answer with one device."""
-    return {
-        "schema": "rigup.bench/1",
-        "devices": [{"name": "NVIDIA H200 NVL", "pci_address": "0000:01:00.0", "results": [*results]}],
-    }
+    return {"schema": "rigup.bench/1", "devices": [{"name": "NVIDIA H200 NVL", "pci_address": "0000:01:00.0", "results": [*results]}]}
 
 
 def seen_with(*results: Answer, name: str = "NVIDIA H200 NVL") -> Observed:
@@ -54,20 +51,12 @@ def compared(now: Answer, base: Answer) -> list[Answer]:
 
 def machine() -> Answer:
     """A card, as the doctor shows it."""
-    card = {
-        "index": 0,
-        "vendor": "nvidia",
-        "name": "NVIDIA H200 NVL",
-        "pci_address": "0000:01:00.0",
-        "memory": {"vram": 141 * 2**30},
-    }
+    card = {"index": 0, "vendor": "nvidia", "name": "NVIDIA H200 NVL", "pci_address": "0000:01:00.0", "memory": {"vram": 141 * 2**30}}
     return {"accelerators": [card], "cpus": [{"model": "A Processor"}]}
 
 
 def test_a_product_is_told_as_a_share_of_the_data_sheet_with_its_source() -> None:
-    figure = answer(seen_with(result(median=800e12, best=820e12)), machine(), {}, full=False)["devices"][0]["results"][
-        0
-    ]
+    figure = answer(seen_with(result(median=800e12, best=820e12)), machine(), {}, full=False)["devices"][0]["results"][0]
     assert figure["share_of_peak"] == round(800e12 / figure["peak"], 4)
     assert figure["peak"] > 800e12
     assert figure["peak_source"]
@@ -127,9 +116,7 @@ def test_on_a_busy_machine_the_processor_is_not_said_to_be_slower_and_the_card_i
 
     now, before = run(result(median=80e12)), run(result(median=100e12))
     for document in (now, before):
-        document["devices"].append(
-            {"name": "a processor", "vendor": "cpu", "results": document["devices"][0]["results"]}
-        )
+        document["devices"].append({"name": "a processor", "vendor": "cpu", "results": document["devices"][0]["results"]})
     assert [drop["device"] for drop in drops(now, [before])] == ["NVIDIA H200 NVL", "a processor"]
     assert [drop["device"] for drop in drops(now | {"busy_cores": 1.9}, [before])] == ["NVIDIA H200 NVL"]
     assert "1.9 cores" in " ".join(text(bench_of(now | {"busy_cores": 1.9})).split())
@@ -153,34 +140,18 @@ def test_records_of_nonsense_are_passed_by() -> None:
 
 
 def test_two_runs_are_compared_figure_by_figure() -> None:
-    pairs = compared(
-        run(result(median=50e12), result("launch", 4e-6, "s")), run(result(median=100e12), result("launch", 8e-6, "s"))
-    )
+    pairs = compared(run(result(median=50e12), result("launch", 4e-6, "s")), run(result(median=100e12), result("launch", 8e-6, "s")))
     assert [pair["times"] for pair in pairs] == [0.5, 2.0]
 
 
 @pytest.mark.parametrize("columns_there", [40, 60, 80, 100])
-def test_a_report_fits_its_terminal_and_has_bars_where_there_is_room(
-    columns_there: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_fits_its_terminal_and_has_bars_where_there_is_room(columns_there: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from rigup.cli.bench_report import text
     from rigup.cli.layout import columns
 
     monkeypatch.setenv("COLUMNS", str(columns_there))
-    figure = {
-        "name": "matmul",
-        "type": "float32",
-        "unit": "FLOP/s",
-        "median": 3e12,
-        "best": 3e12,
-        "spread": 0.02,
-        "size": 4096,
-    }
-    document = {
-        "devices": [
-            {"name": "a card", "results": [figure, {**figure, "median": 1e12, "best": 1e12, "share_of_peak": 0.5}]}
-        ]
-    }
+    figure = {"name": "matmul", "type": "float32", "unit": "FLOP/s", "median": 3e12, "best": 3e12, "spread": 0.02, "size": 4096}
+    document = {"devices": [{"name": "a card", "results": [figure, {**figure, "median": 1e12, "best": 1e12, "share_of_peak": 0.5}]}]}
     shown = text(bench_of(document))
     assert [line for line in shown.splitlines() if columns(line) > columns_there] == []
     assert ("█" in shown) == (columns_there >= 80)

@@ -22,16 +22,34 @@ from rigup.bench.picture_panels import device as drawn_device
 from rigup.schemas.bench import Bench
 
 Answer = dict[str, Any]
-FIGURES = (("launch", 5e-6, "s", ""), ("memory-copy", 4e12, "B/s", ""), ("copy-to-host-pageable", 9e9, "B/s", ""), ("copy-to-cuda:1", 3e11, "B/s", ""),
-           ("convolution-step", 3100.0, "image/s", "float32"), ("transformer-step", 9e5, "token/s", "bfloat16"),
-           ("prefill", 2400.0, "token/s", "171M Q4_0"), ("decode", 41.0, "token/s", "171M Q4_0"))  # fmt: skip
+FIGURES = (
+    ("launch", 5e-6, "s", ""),
+    ("memory-copy", 4e12, "B/s", ""),
+    ("copy-to-host-pageable", 9e9, "B/s", ""),
+    ("copy-to-cuda:1", 3e11, "B/s", ""),
+    ("convolution-step", 3100.0, "image/s", "float32"),
+    ("transformer-step", 9e5, "token/s", "bfloat16"),
+    ("prefill", 2400.0, "token/s", "171M Q4_0"),
+    ("decode", 41.0, "token/s", "171M Q4_0"),
+)
 
 
 def one(name: str, median: float, unit: str, kind: str = "", **more: Any) -> Answer:
     """A steady figure."""
     ends = (median * 0.99, median * 1.01) if unit == "s" else (median * 1.01, median * 0.99)
-    return {"name": name, "type": kind, "unit": unit, "median": median, "best": ends[0], "worst": ends[1], "quartiles": [*ends],
-            "spread": 0.02, "drift": 0.0, "samples": 30, **more}  # fmt: skip
+    return {
+        "name": name,
+        "type": kind,
+        "unit": unit,
+        "median": median,
+        "best": ends[0],
+        "worst": ends[1],
+        "quartiles": [*ends],
+        "spread": 0.02,
+        "drift": 0.0,
+        "samples": 30,
+        **more,
+    }
 
 
 def product(kind: str = "float32", rate: float = 5e13, **more: Any) -> Answer:
@@ -42,9 +60,18 @@ def product(kind: str = "float32", rate: float = 5e13, **more: Any) -> Answer:
 
 def run(*devices: Answer, **more: Any) -> Bench:
     """An answer with these devices."""
-    document = {"schema": "rigup.bench/1", "mode": "quick", "recorded_at": "2026-11-20T10:15:30Z", "rigup": "0.9",
-            "environment": {"python": "3.12.3"}, "packages": {"torch": "2.13.0"}, "failed": [],
-            "machine": {"drivers": [{"name": "nvidia", "version": "570.1"}]}, "devices": [*devices], **more}  # fmt: skip
+    document = {
+        "schema": "rigup.bench/1",
+        "mode": "quick",
+        "recorded_at": "2026-11-20T10:15:30Z",
+        "rigup": "0.9",
+        "environment": {"python": "3.12.3"},
+        "packages": {"torch": "2.13.0"},
+        "failed": [],
+        "machine": {"drivers": [{"name": "nvidia", "version": "570.1"}]},
+        "devices": [*devices],
+        **more,
+    }
     return bench_of(document)
 
 
@@ -89,24 +116,26 @@ def test_every_figure_is_named_with_its_value(words: Any) -> None:
 
 def test_day_versions_and_how_to_read_it_stand_in_it(words: Any) -> None:
     labels = words(run(full()))
-    for part in (
-        "2026-11-20 10:15",
-        "torch 2.13.0",
-        "Python 3.12.3",
-        "rigup 0.9",
-        "nvidia 570.1",
-        "--quick",
-        "medians",
-    ):
+    for part in ("2026-11-20 10:15", "torch 2.13.0", "Python 3.12.3", "rigup 0.9", "nvidia 570.1", "--quick", "medians"):
         assert part in labels
 
 
-@pytest.mark.parametrize("devices", [
-    [full()], [full("The first"), full("The second")], [card(product())], [card(one(*FIGURES[0]))], [card(product(sweep=[]))],
-    [card(one("matmul", 1e12, "FLOP/s", "float32"))], [card(one(*FIGURES[1]), one(*FIGURES[2]))], [card(product(samples=1))],
-    [card(one("matmul-by-hand", 1e12, "FLOP/s", "float32", size=20000), product())], [card(one("strange", 3.0, "widgets"))],
-    [card(product(), failed=[{"check": "memory", "because": "out of it"}])],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "devices",
+    [
+        [full()],
+        [full("The first"), full("The second")],
+        [card(product())],
+        [card(one(*FIGURES[0]))],
+        [card(product(sweep=[]))],
+        [card(one("matmul", 1e12, "FLOP/s", "float32"))],
+        [card(one(*FIGURES[1]), one(*FIGURES[2]))],
+        [card(product(samples=1))],
+        [card(one("matmul-by-hand", 1e12, "FLOP/s", "float32", size=20000), product())],
+        [card(one("strange", 3.0, "widgets"))],
+        [card(product(), failed=[{"check": "memory", "because": "out of it"}])],
+    ],
+)
 def test_no_frame_is_empty(devices: list[Answer]) -> None:
     figure = Figure(layout="constrained")
     picture._page(figure, run(*devices), set())
@@ -116,9 +145,7 @@ def test_no_frame_is_empty(devices: list[Answer]) -> None:
 
 
 def test_where_nothing_was_measured_a_sentence_stands_and_no_frame(words: Any) -> None:
-    labels = words(
-        run(card(name="A Card", failed=[{"check": "launch", "because": "SIGSEGV"}], cut=["memory", "matmul-float32"]))
-    )
+    labels = words(run(card(name="A Card", failed=[{"check": "launch", "because": "SIGSEGV"}], cut=["memory", "matmul-float32"])))
     for part in ("Nothing was measured.", "SIGSEGV", "memory, matmul-float32"):
         assert part in labels
     figure = Figure()
@@ -128,9 +155,7 @@ def test_where_nothing_was_measured_a_sentence_stands_and_no_frame(words: Any) -
 
 
 def test_a_framework_that_failed_is_named(words: Any) -> None:
-    assert "llama.cpp could not be measured: no libggml" in words(
-        run(full(), failed=[{"check": "llama.cpp", "because": "no libggml"}])
-    )
+    assert "llama.cpp could not be measured: no libggml" in words(run(full(), failed=[{"check": "llama.cpp", "because": "no libggml"}]))
 
 
 def frames_of(*results: Answer) -> list[Any]:
@@ -163,9 +188,7 @@ def test_the_bar_is_the_middle_half_and_of_what_is_unsteady_all() -> None:
 
 
 def test_what_is_unsteady_is_hollow_and_called_so(words: Any) -> None:
-    marks = [
-        frames_of(result)[0].containers[0].lines[0].get_markerfacecolor() for result in (product(), product(spread=0.9))
-    ]
+    marks = [frames_of(result)[0].containers[0].lines[0].get_markerfacecolor() for result in (product(), product(spread=0.9))]
     assert marks[0] != "white"
     assert marks[1] == "white"
     assert "(unsteady)" in words(run(card(product(spread=0.9), one("launch", 1e-5, "s", spread=0.5))))
@@ -173,9 +196,7 @@ def test_what_is_unsteady_is_hollow_and_called_so(words: Any) -> None:
 
 
 def test_long_names_are_shortened_and_lines_wrapped(words: Any) -> None:
-    labels = words(
-        run(card(one("prefill", 20.0, "token/s", "a model of many words " * 5), name="A very long name " * 20))
-    )
+    labels = words(run(card(one("prefill", 20.0, "token/s", "a model of many words " * 5), name="A very long name " * 20)))
     assert "…" in labels
     assert max(map(len, re.split(r"\s{2,}", labels))) < 2000
 

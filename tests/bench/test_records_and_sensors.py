@@ -33,10 +33,24 @@ def test_a_line_of_nonsense_costs_itself_only() -> None:
     assert [kept["recorded_at"] for kept in earlier("/another")] == ["1", "2"]
 
 
-OLD = {"devices": [3, {"results": None}, {"name": None, "vendor": "cpu", "later": 1, "results": [
-    "x", {"name": "launch", "unit": "s", "median": "fast"}, {"name": "launch", "unit": "s", "median": None, "best": 2.0},
-    {"name": "matmul", "type": None, "unit": "FLOP/s", "median": 5, "sweep": 7},
-]}, {"name": ["no", "name"], "results": []}]}  # fmt: skip
+OLD = {
+    "devices": [
+        3,
+        {"results": None},
+        {
+            "name": None,
+            "vendor": "cpu",
+            "later": 1,
+            "results": [
+                "x",
+                {"name": "launch", "unit": "s", "median": "fast"},
+                {"name": "launch", "unit": "s", "median": None, "best": 2.0},
+                {"name": "matmul", "type": None, "unit": "FLOP/s", "median": 5, "sweep": 7},
+            ],
+        },
+        {"name": ["no", "name"], "results": []},
+    ]
+}
 
 
 def test_of_a_run_that_another_release_wrote_all_is_read_that_can_be() -> None:
@@ -61,8 +75,15 @@ def files(folder: Path, contents: dict[str, str]) -> Local:
 
 def test_an_amd_card_is_read_from_its_sensors(tmp_path: Path) -> None:
     where = "sys/class/drm/card1/device/hwmon/hwmon3/"
-    host = files(tmp_path, {where + "name": "amdgpu\n", where + "freq1_input": "2400000000\n", where + "temp1_input": "65000\n",
-                            where + "power1_average": "120000000\n"})  # fmt: skip
+    host = files(
+        tmp_path,
+        {
+            where + "name": "amdgpu\n",
+            where + "freq1_input": "2400000000\n",
+            where + "temp1_input": "65000\n",
+            where + "power1_average": "120000000\n",
+        },
+    )
     samples = [sample for _address, sample in _of_amd(host)]
     assert samples == [{"clock_mhz": 2400.0, "power_w": 120.0, "temperature_c": 65.0}]
 
@@ -73,9 +94,7 @@ def test_sensors_of_other_things_are_not_a_cards(tmp_path: Path) -> None:
 
 def test_garbage_in_a_sensor_costs_that_reading_only(tmp_path: Path) -> None:
     where = "sys/class/drm/card1/device/hwmon/hwmon3/"
-    host = files(
-        tmp_path, {where + "name": "amdgpu\n", where + "freq1_input": "fast\n", where + "temp1_input": "65000\n"}
-    )
+    host = files(tmp_path, {where + "name": "amdgpu\n", where + "freq1_input": "fast\n", where + "temp1_input": "65000\n"})
     assert [sample for _address, sample in _of_amd(host)] == [{"temperature_c": 65.0}]
 
 

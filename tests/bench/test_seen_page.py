@@ -31,24 +31,48 @@ def seen() -> Any:
 
 def told() -> Answer:
     """An answer about one card, made by the code that makes it."""
-    result = {"name": "matmul", "type": "bfloat16", "unit": "FLOP/s", "median": 800e12, "best": 810e12, "spread": 0.02, "samples": 50,
-           "size": 8192}  # fmt: skip
+    result = {
+        "name": "matmul",
+        "type": "bfloat16",
+        "unit": "FLOP/s",
+        "median": 800e12,
+        "best": 810e12,
+        "spread": 0.02,
+        "samples": 50,
+        "size": 8192,
+    }
     record = {"measured": {"results": [result], "sweep": []}}
-    found = heard(
-        [{"id": "cuda:0", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}], {("cuda:0", "matmul-bfloat16"): record}
-    )
-    card = {"index": 0, "vendor": "nvidia", "name": "NVIDIA H200 NVL", "isa": "sm_90", "pci_address": "0000:01:00.0",
-            "memory": {"vram": 141 * 2**30}, "driver": {"name": "nvidia", "version": "570.1"}}  # fmt: skip
-    machine = {"accelerators": [card], "cpus": [{"model": "A Processor", "flags": ["x"] * 100}], "memories": [{"total": 2**38}],
-               "platforms": [{"release": "6.8.0", "place": "here"}], "distributions": [{"name": "A System 1"}]}  # fmt: skip
+    found = heard([{"id": "cuda:0", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}], {("cuda:0", "matmul-bfloat16"): record})
+    card = {
+        "index": 0,
+        "vendor": "nvidia",
+        "name": "NVIDIA H200 NVL",
+        "isa": "sm_90",
+        "pci_address": "0000:01:00.0",
+        "memory": {"vram": 141 * 2**30},
+        "driver": {"name": "nvidia", "version": "570.1"},
+    }
+    machine = {
+        "accelerators": [card],
+        "cpus": [{"model": "A Processor", "flags": ["x"] * 100}],
+        "memories": [{"total": 2**38}],
+        "platforms": [{"release": "6.8.0", "place": "here"}],
+        "distributions": [{"name": "A System 1"}],
+    }
     clock = {"least": 1500.0, "median": 1700.0, "most": 1785.0}
     samples = {"0000:01:00.0": {"samples": 9, "clock_mhz": clock, "power_w": clock, "held_back": {"power": 0.5}}}
     answer: Answer = as_data(benched(found, machine, samples, full=True))
     checks = [{"name": "matmul-float32", "passed": True, "measured": {"error": 1.7e-6}, "framework": "torch"}]
     proof = {"verdict": "verified", "devices": [{"name": "NVIDIA H200 NVL", "state": "verified", "checks": checks}]}
     finding = {"cause": "power-limit-lowered", "severity": "note", "title": "The power limit is low"}
-    return answer | {"recorded_at": "2026-11-20T10:00:00Z", "rigup": "1", "seconds": 61.5, "verify": proof, "drops": [],
-                   "doctor": {"verdict": "healthy", "findings": [finding]}}  # fmt: skip
+    return answer | {
+        "recorded_at": "2026-11-20T10:00:00Z",
+        "rigup": "1",
+        "seconds": 61.5,
+        "verify": proof,
+        "drops": [],
+        "doctor": {"verdict": "healthy", "findings": [finding]},
+    }
 
 
 def test_facts_that_a_figure_depends_on_stand_in_the_answer_without_long_lists() -> None:
@@ -57,10 +81,28 @@ def test_facts_that_a_figure_depends_on_stand_in_the_answer_without_long_lists()
     assert facts["cpus"] == [{"model": "A Processor"}]
 
 
-@pytest.mark.parametrize("part", [
-    "800 TFLOP/s", "±1.0%", "% of 835 TFLOP/s", "853 TFLOP/s", "1700", "power 50% of the time", "nvidia 570.1", "sm_90", "A System 1",
-    "6.8.0", "256 GiB", "torch 2.13.0", "verified", "off by 1.7e-06", "The power limit is low", "--full", "2026-11-20T10:00:00Z",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "part",
+    [
+        "800 TFLOP/s",
+        "±1.0%",
+        "% of 835 TFLOP/s",
+        "853 TFLOP/s",
+        "1700",
+        "power 50% of the time",
+        "nvidia 570.1",
+        "sm_90",
+        "A System 1",
+        "6.8.0",
+        "256 GiB",
+        "torch 2.13.0",
+        "verified",
+        "off by 1.7e-06",
+        "The power limit is low",
+        "--full",
+        "2026-11-20T10:00:00Z",
+    ],
+)
 def test_the_page_shows(part: str, seen: Any) -> None:
     assert part in seen.page(told())
 

@@ -22,8 +22,19 @@ TIMES = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=60)
 
 def figure(**changed: Any) -> Answer:
     """A steady one."""
-    return {"name": "matmul", "type": "float32", "unit": "FLOP/s", "median": 1e12, "best": 1.02e12, "worst": 0.97e12,
-            "quartiles": [1.01e12, 0.99e12], "spread": 0.02, "drift": 0.001, "samples": 40, **changed}  # fmt: skip
+    return {
+        "name": "matmul",
+        "type": "float32",
+        "unit": "FLOP/s",
+        "median": 1e12,
+        "best": 1.02e12,
+        "worst": 0.97e12,
+        "quartiles": [1.01e12, 0.99e12],
+        "spread": 0.02,
+        "drift": 0.001,
+        "samples": 40,
+        **changed,
+    }
 
 
 def answered(*figures: Answer, name: str = "A Card") -> Bench:
@@ -44,14 +55,17 @@ def spreading(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("rigup_bench_spread")
 
 
-@pytest.mark.parametrize(("changed", "reasons", "words"), [
-    ({"best": 10e12}, ["best"], "unsteady: 970 GFLOP/s to 10 TFLOP/s"),
-    ({"spread": 0.6, "worst": 0.5e12}, ["spread"], "unsteady: 500 GFLOP/s to 1.02 TFLOP/s"),
-    ({"drift": -0.18}, ["drift"], "unsteady: slower by 18% in the end"),
-    ({"drift": 0.18}, ["drift"], "unsteady: faster by 18% in the end"),
-    ({"unit": "s", "median": 1e-5, "best": 1e-6, "worst": 2e-5}, ["best"], "unsteady: 1 µs to 20 µs"),
-    ({"best": 10e12, "worst": None} , ["best"], "unsteady: 1 TFLOP/s to 10 TFLOP/s"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changed", "reasons", "words"),
+    [
+        ({"best": 10e12}, ["best"], "unsteady: 970 GFLOP/s to 10 TFLOP/s"),
+        ({"spread": 0.6, "worst": 0.5e12}, ["spread"], "unsteady: 500 GFLOP/s to 1.02 TFLOP/s"),
+        ({"drift": -0.18}, ["drift"], "unsteady: slower by 18% in the end"),
+        ({"drift": 0.18}, ["drift"], "unsteady: faster by 18% in the end"),
+        ({"unit": "s", "median": 1e-5, "best": 1e-6, "worst": 2e-5}, ["best"], "unsteady: 1 µs to 20 µs"),
+        ({"best": 10e12, "worst": None}, ["best"], "unsteady: 1 TFLOP/s to 10 TFLOP/s"),
+    ],
+)
 def test_what_is_unsteady_is_called_so_in_text_and_data(changed: Answer, reasons: list[str], words: str) -> None:
     fields = {name: value for name, value in figure(**changed).items() if value is not None}
     (result,) = answered(fields).devices[0].results
@@ -93,9 +107,7 @@ def test_what_may_be_chance_is_no_drop() -> None:
 def test_a_figure_that_no_clock_explains_is_said_to_be_none() -> None:
     (result,) = answered(figure(median=900e12, best=900e12), name="NVIDIA H200 NVL").devices[0].results
     assert result.implausible
-    assert "which cannot be" in " ".join(
-        text(answered(figure(median=900e12, best=900e12), name="NVIDIA H200 NVL")).split()
-    )
+    assert "which cannot be" in " ".join(text(answered(figure(median=900e12, best=900e12), name="NVIDIA H200 NVL")).split())
     (result,) = answered(figure(median=50e12, best=51e12), name="NVIDIA H200 NVL").devices[0].results
     assert result.implausible is UNSET
 

@@ -21,8 +21,16 @@ from rigup.verify.child import Limits, run
 from rigup.verify.observe import Observed, observe
 
 WISHES = [("launch", 1.0), ("matmul", 9.0), ("memory", 2.0)]
-PLANNED = ("launch", "matmul-float32", "matmul-bfloat16", "matmul-float16", "matmul-float64", "memory", "convolution-step",
-           "transformer-step")  # fmt: skip
+PLANNED = (
+    "launch",
+    "matmul-float32",
+    "matmul-bfloat16",
+    "matmul-float16",
+    "matmul-float64",
+    "memory",
+    "convolution-step",
+    "transformer-step",
+)
 
 
 class Clock:
@@ -125,9 +133,7 @@ def test_what_it_was_at_is_told_and_no_new_child_is_tried(tmp_path: Path) -> Non
     import time
 
     limits = Limits(until=time.monotonic() + 1.5)
-    seen = observe(
-        sys.executable, [], False, limits, probe=probe(tmp_path, SLOW), frameworks=("none",), also=("torch",)
-    )
+    seen = observe(sys.executable, [], False, limits, probe=probe(tmp_path, SLOW), frameworks=("none",), also=("torch",))
     (torch,) = seen.frameworks
     assert (torch.over, torch.deaths, torch.records) == (True, [], {})
 
@@ -135,9 +141,10 @@ def test_what_it_was_at_is_told_and_no_new_child_is_tried(tmp_path: Path) -> Non
 def observed(over: bool = False, **more: Any) -> Observed:
     """What was seen of a CPU."""
     launch = {"name": "launch", "unit": "s", "median": 1e-6, "best": 1e-6, "spread": 0.0}
-    seen = heard([{"id": "cpu", **more}], {
-        ("cpu", "launch"): {"measured": {"results": [launch]}}, ("cpu", "memory"): {"measured": {"results": [], "cut": True}},
-    })  # fmt: skip
+    seen = heard(
+        [{"id": "cpu", **more}],
+        {("cpu", "launch"): {"measured": {"results": [launch]}}, ("cpu", "memory"): {"measured": {"results": [], "cut": True}}},
+    )
     seen.over = over
     return Observed("/e/bin/python", "3.12", "/e", {}, [seen])
 
@@ -157,9 +164,7 @@ def test_the_report_says_what_was_left_out_and_how_long_it_took() -> None:
 
 @pytest.mark.torch
 @pytest.mark.slow
-def test_each_measurement_of_a_short_run_is_made_or_told_as_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_measurement_of_a_short_run_is_made_or_told_as_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = os.environ.get("RIGUP_TORCH_PYTHON") or sys.executable
     if python == sys.executable and importlib.util.find_spec("torch") is None:
         pytest.skip("no torch here, and RIGUP_TORCH_PYTHON names no interpreter that has it")

@@ -21,8 +21,19 @@ from rigup.bench.bench import _PROBE
 from rigup.cli import main
 from rigup.verify.child import PROBE
 
-ROW = {"build_commit": "8cf427ff", "cpu_info": "A Processor", "gpu_info": "A Card", "backends": "CUDA", "model_type": "llama 7B Q4_0",
-       "model_size": 3825065984, "n_threads": 8, "n_prompt": 512, "n_gen": 0, "avg_ts": 7100.0, "samples_ts": [6863.1, 7147.55]}  # fmt: skip
+ROW = {
+    "build_commit": "8cf427ff",
+    "cpu_info": "A Processor",
+    "gpu_info": "A Card",
+    "backends": "CUDA",
+    "model_type": "llama 7B Q4_0",
+    "model_size": 3825065984,
+    "n_threads": 8,
+    "n_prompt": 512,
+    "n_gen": 0,
+    "avg_ts": 7100.0,
+    "samples_ts": [6863.1, 7147.55],
+}
 DEVICES = """ggml_cuda_init: found 1 CUDA devices:
   Device 0: A Card, compute capability 8.9, VMM: yes
 Available devices:
@@ -77,10 +88,16 @@ def test_a_go_that_reads_and_writes_is_neither(tool: Any) -> None:
     assert (rates["prefill"], rates["decode"]) == ([], [])
 
 
-@given(st.one_of(st.text(max_size=300), st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers() | st.sampled_from(["n_prompt", "samples_ts"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*ROW]), inner, max_size=4), max_leaves=12,
-).map(json.dumps)))  # fmt: skip
+@given(
+    st.one_of(
+        st.text(max_size=300),
+        st.recursive(
+            st.none() | st.booleans() | st.floats() | st.integers() | st.sampled_from(["n_prompt", "samples_ts"]),
+            lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*ROW]), inner, max_size=4),
+            max_leaves=12,
+        ).map(json.dumps),
+    )
+)
 def test_whatever_it_says_is_rates_or_nothing(output: str) -> None:
     sys.path[:0] = [str(_PROBE), str(PROBE)]
     tool = importlib.import_module("rigup_bench_llama_tool")
@@ -91,13 +108,8 @@ def test_whatever_it_says_is_rates_or_nothing(output: str) -> None:
 
 
 def test_devices_are_listed_with_their_makers(tool: Any) -> None:
-    devices = [
-        (device["id"], device["name"], device["name_there"], device["vendor"]) for device in tool.listed(DEVICES)
-    ]
-    assert devices == [
-        ("cuda0", "A Card", "CUDA0", "nvidia"),
-        ("vulkan1", "AMD Radeon Graphics (RADV)", "Vulkan1", "amd"),
-    ]
+    devices = [(device["id"], device["name"], device["name_there"], device["vendor"]) for device in tool.listed(DEVICES)]
+    assert devices == [("cuda0", "A Card", "CUDA0", "nvidia"), ("vulkan1", "AMD Radeon Graphics (RADV)", "Vulkan1", "amd")]
     assert tool.listed("Available devices:\n  (none)\n") == []
 
 

@@ -39,9 +39,11 @@ for place, device in enumerate(devices):
     told.append({{one["name"].partition(":")[0]: one["best"] for part in made for one in part["results"]}})
 print(json.dumps(told))
 """
-WAYS = pytest.mark.parametrize(("name", "ways"), [
-    ("queued", "by device"), ("queued", "the current one"), ("queued", "not at all"), ("", "not at all"),
-], ids=["it takes a device", "it knows the current one only", "nothing waits", "as DirectML"])  # fmt: skip
+WAYS = pytest.mark.parametrize(
+    ("name", "ways"),
+    [("queued", "by device"), ("queued", "the current one"), ("queued", "not at all"), ("", "not at all")],
+    ids=["it takes a device", "it knows the current one only", "nothing waits", "as DirectML"],
+)
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +112,9 @@ def test_the_whole_way_from_the_list_of_devices_to_the_figures_waits(
     (tmp_path / "sitecustomize.py").write_text(HOOK.format(folder=str(HERE)))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     devices, only = ["queued:0", "queued:1"], ("matmul-float32",)
-    seen = observe(open_door, devices, False, Limits(start=300, check=300), only=only, probe=_PROBE,
-                   frameworks=("torch",), more={"seconds": 90.0})  # fmt: skip
+    seen = observe(
+        open_door, devices, False, Limits(start=300, check=300), only=only, probe=_PROBE, frameworks=("torch",), more={"seconds": 90.0}
+    )
     records = seen.frameworks[0].records
     assert set(records) == {(device, check) for device in devices for check in only}
     for place, device in enumerate(devices):

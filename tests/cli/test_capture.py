@@ -25,9 +25,7 @@ def machine(tmp_path):
     root = tmp_path / "machine"
     (root / "dev").mkdir(parents=True)
     (root / "home/zeno").mkdir(parents=True)
-    (root / "home/zeno/.bashrc").write_text(
-        f"# beacon {ODD}\nexport HF_TOKEN={TOKEN}\nexport DISH=lentils-and-onions\n"
-    )
+    (root / "home/zeno/.bashrc").write_text(f"# beacon {ODD}\nexport HF_TOKEN={TOKEN}\nexport DISH=lentils-and-onions\n")
     node = {"/dev/kfd": {"type": "char", "mode": "0660", "owner": "root", "group": "render"}}
     (root / "nodes.json").write_text(json.dumps(node))
     environment = {"PATH": "/usr/bin", "DISH": "lentils-and-onions", "HF_TOKEN": TOKEN}
@@ -38,9 +36,7 @@ def machine(tmp_path):
 
 def inside(path):
     with tarfile.open(path) as packed:
-        return "\n".join(
-            packed.extractfile(member).read().decode("utf-8", "replace") for member in packed if member.isreg()
-        )
+        return "\n".join(packed.extractfile(member).read().decode("utf-8", "replace") for member in packed if member.isreg())
 
 
 def test_an_archive_is_written_for_its_owner_and_the_person_is_told_what_it_is(machine, tmp_path, capsys):
@@ -68,12 +64,8 @@ def test_with_yes_nobody_is_asked_and_what_is_doubtful_goes_too(machine, tmp_pat
     assert not any(thing in told for thing in (ODD, "lentils-and-onions", TOKEN, "zeno"))
 
 
-@pytest.mark.parametrize(
-    ("answers", "kept"), [({"string": True}, {ODD}), ({"variable": True}, {"lentils-and-onions"}), ({}, set())]
-)
-def test_a_person_is_asked_about_each_kind_of_doubt_and_shown_the_line(
-    machine, tmp_path, monkeypatch, capsys, answers, kept
-):
+@pytest.mark.parametrize(("answers", "kept"), [({"string": True}, {ODD}), ({"variable": True}, {"lentils-and-onions"}), ({}, set())])
+def test_a_person_is_asked_about_each_kind_of_doubt_and_shown_the_line(machine, tmp_path, monkeypatch, capsys, answers, kept):
     def confirm(question, **_options):
         return answers.get("variable" if "variables" in question else "string", False)
 
@@ -87,9 +79,7 @@ def test_a_person_is_asked_about_each_kind_of_doubt_and_shown_the_line(
     assert TOKEN not in shown
 
 
-def test_the_list_shows_each_thing_its_size_and_what_goes_out_and_writes_nothing(
-    machine, tmp_path, monkeypatch, capsys
-):
+def test_the_list_shows_each_thing_its_size_and_what_goes_out_and_writes_nothing(machine, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     before = sorted(os.listdir(tmp_path))
     assert run(["capture", "--from", machine, "--list"]) == 0
@@ -106,9 +96,7 @@ def test_the_list_as_data(machine, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["schema"] == "rigup.capture/1"
     assert told["archive"] is None
-    assert {"name": "/home/user1/.bashrc"}.items() <= next(
-        row for row in told["contents"] if "bashrc" in row["name"]
-    ).items()
+    assert {"name": "/home/user1/.bashrc"}.items() <= next(row for row in told["contents"] if "bashrc" in row["name"]).items()
     assert not any(thing in json.dumps(told) for thing in (TOKEN, ODD, "lentils", "zeno"))
 
 
@@ -186,19 +174,36 @@ def test_an_issue_of_a_pasted_report_names_nobody(tmp_path, capsys):
 
 def found(value, title="a title"):
     finding = Finding(
-        cause="cause-x", severity="error", confidence="certain", subject="machine", title=title, place="", because="", guess=False,
-        make_sure="", mends="", in_vain="", evidence=[Evidence(fact="x", value=value, source="report.txt", line=3)], explains=[],
+        cause="cause-x",
+        severity="error",
+        confidence="certain",
+        subject="machine",
+        title=title,
+        place="",
+        because="",
+        guess=False,
+        make_sure="",
+        mends="",
+        in_vain="",
+        evidence=[Evidence(fact="x", value=value, source="report.txt", line=3)],
+        explains=[],
         fixes=[],
-    )  # fmt: skip
+    )
     return Doctor(
-        verdict="broken", machine=Machine(displays=[], drivers=[]), failed_verifications=[], findings=[finding], skipped=[],
-        unexplained=[], unexplained_said=[], near=[], troubles=[], unanswered=[],
-    )  # fmt: skip
+        verdict="broken",
+        machine=Machine(displays=[], drivers=[]),
+        failed_verifications=[],
+        findings=[finding],
+        skipped=[],
+        unexplained=[],
+        unexplained_said=[],
+        near=[],
+        troubles=[],
+        unanswered=[],
+    )
 
 
-@pytest.mark.parametrize(
-    "value", ["``` </details> ```", "````", "`", "a ` b `` c", "</details><script>", "| x |", "x\n```\n# head"]
-)
+@pytest.mark.parametrize("value", ["``` </details> ```", "````", "`", "a ` b `` c", "</details><script>", "| x |", "x\n```\n# head"])
 def test_nothing_that_was_read_breaks_out_of_its_fence(value):
     told = markdown(found(value))
     fenced = re.search(r"(?ms)^(`{3,})text\n(.*?)\n\1$", told)

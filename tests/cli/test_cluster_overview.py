@@ -47,25 +47,17 @@ def test_a_busy_cluster_as_data(asked):
     assert partitions["rocm"]["gpus"]["mi50"] == {"total": 80, "allocated": 20, "idle": 44, "usable": 44}
     assert partitions["cuda"]["gpus"]["l40"] == {"total": 8, "allocated": 8, "idle": 0, "usable": 0}
     assert [partitions[name]["preemptible"] for name in ("cuda", "rocm", "scavenge")] == [False, False, True]
-    assert {row["partition"]: row["nodes"] for row in answer["idle"]} == {
-        "rocm": {"8": 5, "4": 1},
-        "scavenge": {"8": 5, "4": 1},
-    }
+    assert {row["partition"]: row["nodes"] for row in answer["idle"]} == {"rocm": {"8": 5, "4": 1}, "scavenge": {"8": 5, "4": 1}}
     assert answer["queue"]["by_reason"]["Priority"] == 11  # ten tasks of an array among them
     assert [row["reason"] for row in answer["poison"]] == ["PartitionTimeLimit"]
-    assert {row["cause"]: row["place"] for row in answer["findings"]} == {
-        "slurm-node-drained": "rocm07",
-        "slurm-node-down": "rocm09",
-    }
+    assert {row["cause"]: row["place"] for row in answer["findings"]} == {"slurm-node-drained": "rocm07", "slurm-node-down": "rocm09"}
     assert {row["worth"] for row in answer["idle"]} == {row["card"]["rate"] for row in answer["idle"]}
     assert not re.search(r"rigtest\b(?!\")|\"user\"", json.dumps(answer["poison"]))
 
 
 def test_text_dumps_tell_the_same(asked):
     from_json = json.loads(asked(*options(BUSY), "--json")[1])
-    from_text = json.loads(
-        asked(*options(["scontrol_nodes.txt", "scontrol_jobs.txt", "scontrol_partitions.txt"]), "--json")[1]
-    )
+    from_text = json.loads(asked(*options(["scontrol_nodes.txt", "scontrol_jobs.txt", "scontrol_partitions.txt"]), "--json")[1])
     for part in ("partitions", "idle", "queue", "poison", "findings"):
         assert from_json[part] == from_text[part], part
 
@@ -91,13 +83,7 @@ def test_table_map_and_page(asked, tmp_path):
 def test_a_page_takes_no_foreign_mark(tmp_path, asked):
     dump = tmp_path / "nodes.json"
     dump.write_text(
-        json.dumps(
-            {
-                "nodes": [
-                    {"name": "<script>x</script>", "state": "idle", "reason": '"><img src=x>', "partitions": ["<b>"]}
-                ]
-            }
-        )
+        json.dumps({"nodes": [{"name": "<script>x</script>", "state": "idle", "reason": '"><img src=x>', "partitions": ["<b>"]}]})
     )
     page = tmp_path / "page.html"
     asked("--from", str(dump), "--html", str(page))
@@ -114,24 +100,19 @@ def test_no_slurm_and_no_dump(asked, tmp_path, monkeypatch):
 
 def test_limits_and_reservations_that_hold_for_you():
     nodes = [
-        Node(
-            name=f"n{at}",
-            states=("IDLE",),
-            cpus=8,
-            cpus_allocated=at // 3 * 8,
-            gpus=(Gpus("l40", 4, 0),),
-            partitions=("gpu",),
-        )
+        Node(name=f"n{at}", states=("IDLE",), cpus=8, cpus_allocated=at // 3 * 8, gpus=(Gpus("l40", 4, 0),), partitions=("gpu",))
         for at in range(4)
     ]
     dump = Dump(
-        nodes=nodes, partitions=[Partition(name="gpu", nodes=("n0", "n1", "n2", "n3"), allow_accounts=("physics",), preempt_mode="OFF")],
+        nodes=nodes,
+        partitions=[Partition(name="gpu", nodes=("n0", "n1", "n2", "n3"), allow_accounts=("physics",), preempt_mode="OFF")],
         reservations=[Reservation(name="r", start=0, end=100, nodes=("n0",), users=("ada",))],
         limits=[
-            Limit(kind="association", name="bio", user="bob", qos=("normal",), max_jobs=3), Limit(kind="qos", name="normal", max_wall=3600),
+            Limit(kind="association", name="bio", user="bob", qos=("normal",), max_jobs=3),
+            Limit(kind="qos", name="normal", max_wall=3600),
             Limit(kind="qos", name="other", max_wall=1),
         ],
-    )  # fmt: skip
+    )
     others = overview(dump, [], 50, You("bob"))
     gpus = others.partitions[0].gpus["l40"]
     assert (gpus.idle, gpus.usable) == (16, 8)  # one node is reserved, one has no processor left
@@ -198,9 +179,7 @@ def test_every_release_is_asked_for_text_once_and_then_kept(version, tmp_path):
 
 
 def test_dumps_of_newer_releases():
-    dump, sources, _now = from_files(
-        [str(FOLDER / "slurmrestd-25.11-nodes.json"), str(FOLDER / "slurmrestd-25.11-partitions.json")]
-    )
+    dump, sources, _now = from_files([str(FOLDER / "slurmrestd-25.11-nodes.json"), str(FOLDER / "slurmrestd-25.11-partitions.json")])
     answer = overview(dump, sources, 0, You())
     assert answer.slurm.version == "25.11.0"
     assert sum(gpus.total for node in answer.nodes for gpus in node.gpus) == 16
@@ -211,9 +190,7 @@ def test_a_real_slurm(slurm, asked, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for name, value in slurm.environment.items():
         monkeypatch.setenv(name, value)
-    holding = slurm.run(
-        "sbatch", "--parsable", "-p", "rocm", "--gres=gpu:mi50:8", "-w", "rocm03", "--wrap", "sleep 120"
-    ).stdout.strip()
+    holding = slurm.run("sbatch", "--parsable", "-p", "rocm", "--gres=gpu:mi50:8", "-w", "rocm03", "--wrap", "sleep 120").stdout.strip()
     slurm.run("sbatch", "-p", "cuda", "--gres=gpu:l40:9", "--wrap", "true")
     slurm.run("scontrol", "update", "nodename=rocm07", "state=drain", "reason=GPU 3 hangs")
     try:

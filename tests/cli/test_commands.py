@@ -35,24 +35,9 @@ def test_json_is_one_object_in_the_contracts_shape(broken, capsys):
     assert answer["schema"] == "rigup.doctor/1"
     assert answer["verdict"] == "broken"
     found = answer["findings"][0]
-    assert {"cause", "severity", "title", "subject", "place", "confidence", "evidence", "explains", "fixes"} <= set(
-        found
-    )
+    assert {"cause", "severity", "title", "subject", "place", "confidence", "evidence", "explains", "fixes"} <= set(found)
     for step in found["fixes"][0]["steps"]:
-        assert {
-            "kind",
-            "id",
-            "params",
-            "title",
-            "because",
-            "commands",
-            "where",
-            "root",
-            "network",
-            "restart",
-            "tag",
-            "undo",
-        } <= set(step)
+        assert {"kind", "id", "params", "title", "because", "commands", "where", "root", "network", "restart", "tag", "undo"} <= set(step)
 
 
 def test_json_is_the_same_in_every_language(broken, capsys):
@@ -130,8 +115,11 @@ def test_show_access_names_everything_and_reads_nothing(capsys, monkeypatch):
 def test_standard_input_is_read(broken):
     done = subprocess.run(
         [sys.executable, "-m", "rigup", "doctor", "--from", "-", "--json"],
-        input="Unable to open /dev/kfd read-write: Permission denied\n", capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        input="Unable to open /dev/kfd read-write: Permission denied\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert json.loads(done.stdout)["schema"] == "rigup.doctor/1"
 
 
@@ -168,9 +156,7 @@ def test_a_command_that_there_is_not_is_answered_with_its_neighbours(capsys):
     assert "Near it" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("word", "status"), [("xx", 2), ("", 2), ("de_DE", 2), ("en_GB", 0), ("zh-Hant", 0), ("ru_UA.UTF-8", 0)]
-)
+@pytest.mark.parametrize(("word", "status"), [("xx", 2), ("", 2), ("de_DE", 2), ("en_GB", 0), ("zh-Hant", 0), ("ru_UA.UTF-8", 0)])
 def test_a_language_that_there_is_not_is_refused(word, status, capsys):
     assert run(["--lang", word, "explain", "cpu-only-torch"]) == status
     assert ("zh_TW" in capsys.readouterr().err) == (status == 2)

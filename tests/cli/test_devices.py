@@ -40,24 +40,26 @@ def test_as_data_the_limits_stand_at_the_device(tmp_path):
 @pytest.mark.parametrize(
     ("vendor", "isa", "ability", "lacks"),
     [
-        ("nvidia", "sm_75", "bfloat16", True), ("nvidia", "sm_80", "bfloat16", False),
-        ("nvidia", "sm_61", "float16-rate", True), ("nvidia", "sm_60", "float16-rate", False),
-        ("amd", "gfx1030", "flash-attention", True), ("amd", "gfx1100", "flash-attention", False),
-        ("amd", "gfx1100", "float64", False), ("apple", "", "float64", True), ("amd", "gfx1030", "tf32", False),
-        ("nvidia", "", "bfloat16", False), ("intel", "", "bfloat16", False),
+        ("nvidia", "sm_75", "bfloat16", True),
+        ("nvidia", "sm_80", "bfloat16", False),
+        ("nvidia", "sm_61", "float16-rate", True),
+        ("nvidia", "sm_60", "float16-rate", False),
+        ("amd", "gfx1030", "flash-attention", True),
+        ("amd", "gfx1100", "flash-attention", False),
+        ("amd", "gfx1100", "float64", False),
+        ("apple", "", "float64", True),
+        ("amd", "gfx1030", "tf32", False),
+        ("nvidia", "", "bfloat16", False),
+        ("intel", "", "bfloat16", False),
     ],
-)  # fmt: skip
+)
 def test_a_lack_is_told_only_where_somebody_said_so(vendor, isa, ability, lacks):
     assert (ability in {row.id for row in lacking(vendor, isa)}) is lacks
 
 
 @pytest.mark.parametrize(
     ("vendor", "isa", "strange"),
-    [
-        ("intel", "", ("nvidia", "cuda", "rocm")),
-        ("apple", "", ("nvidia", "cuda", "rocm")),
-        ("amd", "gfx1030", ("nvidia", "cuda")),
-    ],
+    [("intel", "", ("nvidia", "cuda", "rocm")), ("apple", "", ("nvidia", "cuda", "rocm")), ("amd", "gfx1030", ("nvidia", "cuda"))],
 )
 def test_what_a_card_lacks_is_told_by_no_other_maker(vendor, isa, strange):
     lacks = limits(Hardware(vendor=vendor, isa=isa)).lacks

@@ -9,10 +9,27 @@ import pytest
 from rigup.cli import run
 
 WORDS = [
-    ("doctor", "--html", ""), ("doctor", "--html="), ("doctor", "--from", ""), ("doctor", "--host", ""), ("capture", "-y", "-o", ""),
-    ("capture", "--from", ""), ("plan", ""), ("plan", "-r", ""), ("plan", "torch", "--for", ""), ("apply", "--locked", ""), ("apply", "--env", "", "torch"),
-    ("verify", ""), ("env", "show", ""), ("lock", "-o", ""), ("launch", ""), ("launch", "x", "--partition", ""), ("bundle", "x.toml", "-o", ""), ("bench", ""), ("explain", ""), ("diff", "", "here"),
-]  # fmt: skip
+    ("doctor", "--html", ""),
+    ("doctor", "--html="),
+    ("doctor", "--from", ""),
+    ("doctor", "--host", ""),
+    ("capture", "-y", "-o", ""),
+    ("capture", "--from", ""),
+    ("plan", ""),
+    ("plan", "-r", ""),
+    ("plan", "torch", "--for", ""),
+    ("apply", "--locked", ""),
+    ("apply", "--env", "", "torch"),
+    ("verify", ""),
+    ("env", "show", ""),
+    ("lock", "-o", ""),
+    ("launch", ""),
+    ("launch", "x", "--partition", ""),
+    ("bundle", "x.toml", "-o", ""),
+    ("bench", ""),
+    ("explain", ""),
+    ("diff", "", "here"),
+]
 
 
 @pytest.mark.parametrize("argv", WORDS, ids=" ".join)

@@ -59,10 +59,7 @@ def test_one_is_shown_with_packages_variables_and_its_faults(copy, capsys):
         ),
     )
     told = answer(capsys, "env", "show", str(copy))
-    assert (told["packages"]["stone"], told["variables"]) == (
-        "1.0",
-        {"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu"},
-    )
+    assert (told["packages"]["stone"], told["variables"]) == ("1.0", {"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu"})
     assert any("beos there" in one for one in told["differences"])
     (copy / "rigup.json").write_text("{")
     assert "is no record" in answer(capsys, "env", "show")["fault"]
@@ -71,11 +68,7 @@ def test_one_is_shown_with_packages_variables_and_its_faults(copy, capsys):
 def test_a_clone_works_and_is_known_as_rigups(copy, capsys):
     assert run(["env", "clone", ".venv", "the copy"]) == 0
     assert says(Path("the copy/bin/bridge")) == "bridge 2.0"
-    rows = (
-        {row["name"]: row for row in answer(capsys, "env", "list", "--no-size")["environments"]}
-        if capsys.readouterr()
-        else {}
-    )
+    rows = {row["name"]: row for row in answer(capsys, "env", "list", "--no-size")["environments"]} if capsys.readouterr() else {}
     assert rows["the copy"]["made_by_rigup"] is True
     assert run(["env", "clone", ".venv", "the copy"]) == 2
     assert "there already" in " ".join(capsys.readouterr().err.split())
@@ -85,9 +78,7 @@ def test_a_clone_works_and_is_known_as_rigups(copy, capsys):
 
 def test_a_clone_into_the_shared_folder_cannot_be_written_by_others(copy, tmp_path, capsys):
     (tmp_path / "XDG_CONFIG_HOME" / "rigup").mkdir(parents=True)
-    (tmp_path / "XDG_CONFIG_HOME" / "rigup" / "config.toml").write_text(
-        f"prefix = {json.dumps(str(tmp_path / 'shared'))}\n"
-    )
+    (tmp_path / "XDG_CONFIG_HOME" / "rigup" / "config.toml").write_text(f"prefix = {json.dumps(str(tmp_path / 'shared'))}\n")
     os.chmod(copy / "bin" / "stone", 0o777)
     assert run(["env", "clone", ".venv", "deep"]) == 0
     found = tmp_path / "shared" / "deep"
@@ -140,9 +131,7 @@ def test_a_person_who_says_no_keeps_it(copy):
     parent, child = pty.openpty()
     os.write(parent, b"n\n")
     command = [sys.executable, "-m", "rigup", "env", "remove", ".venv"]
-    done = subprocess.run(
-        command, stdin=child, capture_output=True, text=True, timeout=60, check=False, env=with_sources()
-    )
+    done = subprocess.run(command, stdin=child, capture_output=True, text=True, timeout=60, check=False, env=with_sources())
     os.close(parent)
     os.close(child)
     assert (done.returncode, "Remove" in done.stderr) == (1, True)
@@ -182,12 +171,8 @@ def test_cleaning_forgets_environments_that_are_gone(copy, tmp_path, capsys):
 
 def test_a_shell_uses_what_is_printed(copy, tmp_path):
     record.write(copy, record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu"}))
-    script = (
-        f'eval "$({sys.executable} -m rigup env --shell bash)"; command -v stone; printf "%s" "$ONEAPI_DEVICE_SELECTOR"'
-    )
-    done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True, env=with_sources()
-    )
+    script = f'eval "$({sys.executable} -m rigup env --shell bash)"; command -v stone; printf "%s" "$ONEAPI_DEVICE_SELECTOR"'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True, env=with_sources())
     assert done.stdout == f"{copy}/bin/stone\nlevel_zero:*;opencl:gpu"
 
 
@@ -198,11 +183,9 @@ def test_an_export_is_printed_or_written_and_never_over_a_file(copy, form, capsy
     printed = capsys.readouterr().out
     assert run(["env", "export", "--as", form, "-o", "file"]) == 0
     assert Path("file").read_text() == printed
-    assert {
-        "requirements": "stone==1.0",
-        "conda": "stone==1.0",
-        "dotenv": "ONEAPI_DEVICE_SELECTOR='level_zero:*;opencl:gpu'",
-    }[form] in printed
+    assert {"requirements": "stone==1.0", "conda": "stone==1.0", "dotenv": "ONEAPI_DEVICE_SELECTOR='level_zero:*;opencl:gpu'"}[
+        form
+    ] in printed
     assert run(["env", "export", "--as", form, "-o", "file"]) == 2
 
 
@@ -214,8 +197,10 @@ def test_conda_gets_the_projects_name_and_not_that_of_its_venv(copy, capsys):
 @pytest.mark.parametrize("word", ["", "work", "./.venv"])
 def test_fix_means_the_environment_that_run_means(copy, word, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr("rigup.workflows.mending.ways_to_mend", lambda _cause, _source, there, _program: asked.append(there) or
-                        Mending(cause=None, environment=None, findings=[], plan=None))  # fmt: skip
+    monkeypatch.setattr(
+        "rigup.workflows.mending.ways_to_mend",
+        lambda _cause, _source, there, _program: asked.append(there) or Mending(cause=None, environment=None, findings=[], plan=None),
+    )
     assert run(["fix", "cpu-only-torch", *(("--env", word) if word else ())]) == 1
     assert [os.path.abspath(one) for one in asked] == [str(copy)]
     assert "is not found there" in capsys.readouterr().err

@@ -159,16 +159,11 @@ def test_a_library_that_is_not_there(tmp_path):
 def test_an_extension_whose_library_is_not_there(tmp_path):
     """A real extension, linked against a library that is gone when it is imported."""
     (tmp_path / "lib.c").write_text("int cudnnGetVersion(void) { return 9; }\n")
-    (tmp_path / "ext.c").write_text(
-        "int cudnnGetVersion(void); void *PyInit_ext(void) { cudnnGetVersion(); return 0; }\n"
-    )
+    (tmp_path / "ext.c").write_text("int cudnnGetVersion(void); void *PyInit_ext(void) { cudnnGetVersion(); return 0; }\n")
     build = ["cc", "-shared", "-fPIC"]
+    subprocess.run([*build, "-Wl,-soname,libcudnn.so.9", "-o", tmp_path / "libcudnn.so.9", tmp_path / "lib.c"], check=True)
     subprocess.run(
-        [*build, "-Wl,-soname,libcudnn.so.9", "-o", tmp_path / "libcudnn.so.9", tmp_path / "lib.c"], check=True
-    )
-    subprocess.run(
-        [*build, "-o", tmp_path / "ext.so", tmp_path / "ext.c", tmp_path / "libcudnn.so.9", "-Wl,--disable-new-dtags"],
-        check=True,
+        [*build, "-o", tmp_path / "ext.so", tmp_path / "ext.c", tmp_path / "libcudnn.so.9", "-Wl,--disable-new-dtags"], check=True
     )
     (tmp_path / "libcudnn.so.9").unlink()
     done, answer = diagnosed(sys.executable, script(tmp_path, "import ext\n"))
@@ -194,9 +189,10 @@ HOG = "held = []\nwhile True:\n    held.append(bytearray(16 << 20))\n"
 def test_a_kill_for_memory_with_a_simulated_kernel_log(tmp_path):
     """The kill is real, the kernel's log is not: a `dmesg` of ours says what the kernel would."""
     program = script(
-        tmp_path, f"import os, signal, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+        tmp_path,
+        f"import os, signal, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
         "time.sleep(0.5)\nos.kill(os.getpid(), signal.SIGKILL)\n",
-    )  # fmt: skip
+    )
     tool = tmp_path / "dmesg"
     said = "[9999999.000000] Out of memory: Killed process $(cat " + str(tmp_path / "pid") + ") (python3) total-vm:9kB"
     tool.write_text(f'#!/bin/sh\necho "{said}"\n')
@@ -272,9 +268,10 @@ def test_a_notebook_server_of_one_environment_has_its_kernel_in_another(two_envi
     kernel = script(tmp_path, "import time\ntime.sleep(0.8)\nimport module_that_nobody_has\n", "kernel.py")
     spec = script(tmp_path, json.dumps({"argv": [str(other / "bin" / "python"), str(kernel)]}), "kernel.json")
     server = script(
-        tmp_path, f"import json, subprocess, sys\nargv = json.load(open({str(spec)!r}))['argv']\n"
-        "sys.exit(subprocess.run(argv).returncode)\n", "server.py",
-    )  # fmt: skip
+        tmp_path,
+        f"import json, subprocess, sys\nargv = json.load(open({str(spec)!r}))['argv']\nsys.exit(subprocess.run(argv).returncode)\n",
+        "server.py",
+    )
     done, answer = diagnosed(active / "bin" / "python", server, env=shell_of(active))
     assert done.returncode == 1
     assert answer["program"]["interpreter"] == str(other / "bin" / "python")

@@ -9,9 +9,7 @@ from rigup.cli import COMMANDS, SECTIONS, main
 from rigup.cli.layout import columns
 
 
-@pytest.mark.parametrize(
-    "command", [[], *([name] for name in COMMANDS)], ids=lambda command: " ".join(command) or "rigup"
-)
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=lambda command: " ".join(command) or "rigup")
 @pytest.mark.parametrize("language", ["en", "ru", "zh_CN", "zh_TW"])
 def test_no_line_of_help_is_wider_than_a_terminal(command, language, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

@@ -12,7 +12,7 @@ VALUES = some.recursive(
     some.none() | some.booleans() | some.integers() | some.floats() | some.text(some.characters()),
     lambda inner: some.lists(inner, max_size=4) | some.dictionaries(some.text(some.characters()) | some.integers(), inner, max_size=4),
     max_leaves=20,
-)  # fmt: skip
+)
 
 
 @given(VALUES)

@@ -13,36 +13,12 @@ from rigup.cli.layout import columns, padded, wrapped
 from rigup.visible import ours, visible
 
 OPENING, CLOSING = "（「『《“", "。，、；：？！）」』》”"
-SHORT = [
-    "显",
-    "卡",
-    "块，",
-    "核。",
-    "（开",
-    "闭）",
-    "「内",
-    "存」。",
-    "“装",
-    "入”，",
-    "『驱",
-    "动』",
-    "CUDA，",
-    "（GPU）",
-]
-SHORT += [
-    ours("\x1b[1m") + "模",
-    "组" + ours("\x1b[0m"),
-    "/dev/kfd、",
-    "torch ",
-    "`nvidia-smi` ",
-    "“failed to start”。",
-]
+SHORT = ["显", "卡", "块，", "核。", "（开", "闭）", "「内", "存」。", "“装", "入”，", "『驱", "动』", "CUDA，", "（GPU）"]
+SHORT += [ours("\x1b[1m") + "模", "组" + ours("\x1b[0m"), "/dev/kfd、", "torch ", "`nvidia-smi` ", "“failed to start”。"]
 CHINESE = st.lists(st.sampled_from(SHORT), max_size=60).map("".join)
 
 
-@pytest.mark.parametrize(
-    ("text", "wide"), [("driver", 6), ("驱动", 4), ("\x1b[1m驱动\x1b[0m a", 6), ("e\u0301", 1), ("драйвер", 7)]
-)
+@pytest.mark.parametrize(("text", "wide"), [("driver", 6), ("驱动", 4), ("\x1b[1m驱动\x1b[0m a", 6), ("e\u0301", 1), ("драйвер", 7)])
 def test_columns_are_counted_as_they_are_seen(text, wide):
     assert columns(text) == wide
     assert padded(text, wide + 2) == text + "  "

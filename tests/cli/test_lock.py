@@ -166,9 +166,7 @@ def test_files_that_cannot_be_had_are_no_wrong_usage(made, nobody, monkeypatch, 
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     assert run(["lock", str(made)]) == 0
     text = Path("pylock.toml").read_text()
-    Path("pylock.toml").write_text(
-        text.replace(wheels.as_uri(), "https://mirror.example").replace(str(wheels), "/none")
-    )
+    Path("pylock.toml").write_text(text.replace(wheels.as_uri(), "https://mirror.example").replace(str(wheels), "/none"))
     for name in ("PIP_FIND_LINKS", "PIP_NO_INDEX"):
         monkeypatch.delenv(name)
     capsys.readouterr()

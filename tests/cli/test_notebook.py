@@ -81,9 +81,7 @@ def test_a_real_kernel_looks_at_its_own_machine_again_and_again(tmp_path):
     count = "import time; time.sleep(0.2); print([t.name for t in threading.enumerate() if t.name.startswith('rigup')])"
     waits = "import asyncio; await asyncio.sleep(0); print('goes on')"
     state = tmp_path / "state"
-    (verdict,), (threads,), (goes_on,) = cells(
-        tmp_path, code, count, waits, COLAB_RELEASE_TAG="release", XDG_STATE_HOME=str(state)
-    )
+    (verdict,), (threads,), (goes_on,) = cells(tmp_path, code, count, waits, COLAB_RELEASE_TAG="release", XDG_STATE_HOME=str(state))
     assert verdict["text"].strip() in ("healthy", "broken", "degraded", "unknown")
     assert (threads["text"].strip(), goes_on["text"].strip()) == ("[]", "goes on")
 

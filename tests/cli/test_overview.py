@@ -48,9 +48,7 @@ ROW = "{index}       [0x0b0c : 0x00]       45.0c   89.0W  N/A, N/A        800Mhz
 
 def test_cards_of_two_dies_are_told_from_the_gpus_that_are_counted(tmp_path):
     for name, cards in (("AMD Instinct MI250X", True), ("AMD Instinct MI210", False)):
-        (tmp_path / "smi.txt").write_text(
-            SMI + "".join(ROW.format(index=index, name=name) for index in range(4)), "utf-8"
-        )
+        (tmp_path / "smi.txt").write_text(SMI + "".join(ROW.format(index=index, name=name) for index in range(4)), "utf-8")
         (line,) = of(lines(tmp_path), "GPU")
         assert ("2 cards of 2 GPUs each" in line.facts) is cards
 
@@ -86,9 +84,15 @@ def test_where_somebody_complains_nothing_is_marked_as_good_unseen(tmp_path):
 def test_a_failed_verification_marks_its_environment():
     answer = diagnose(str(machine_folder("nvidia-workstation")))
     failed = FailedVerification(
-        environment="/home/ada/venv", device="", framework="torch", build="2.5.1", failed="matmul", date="2026-11-01",
-        asked=True, next="rigup verify /home/ada/venv",
-    )  # fmt: skip
+        environment="/home/ada/venv",
+        device="",
+        framework="torch",
+        build="2.5.1",
+        failed="matmul",
+        date="2026-11-01",
+        asked=True,
+        next="rigup verify /home/ada/venv",
+    )
     line = of(overview(structs.replace(answer, failed_verifications=[failed])), "Environment")[0]
     assert line.mark == BAD
     assert "matmul" in line.state
@@ -97,10 +101,21 @@ def test_a_failed_verification_marks_its_environment():
 def test_a_warning_about_a_card_marks_it_as_weak():
     answer = diagnose(str(machine_folder("nvidia-workstation")))
     finding = Finding(
-        severity="warning", cause="cuda-device-order-differs", subject=answer.machine.accelerators[0].pci_address, title="",
-        evidence=[], place="", confidence="certain", guess=False, because="", make_sure="", in_vain="", explains=[], mends="",
+        severity="warning",
+        cause="cuda-device-order-differs",
+        subject=answer.machine.accelerators[0].pci_address,
+        title="",
+        evidence=[],
+        place="",
+        confidence="certain",
+        guess=False,
+        because="",
+        make_sure="",
+        in_vain="",
+        explains=[],
+        mends="",
         fixes=[],
-    )  # fmt: skip
+    )
     assert of(overview(structs.replace(answer, findings=[finding])), "GPU")[0].mark == WEAK
 
 

@@ -77,10 +77,7 @@ def test_nothing_is_fetched_and_nothing_is_run_but_the_buttons_that_copy(answer)
 
 
 def test_the_page_tells_when_and_by_what_it_was_written_and_of_which_machine(answer):
-    told = page(
-        structs.replace(answer, machine=structs.replace(answer.machine, distributions=[{"name": "Debian 13"}])),
-        here=False,
-    )
+    told = page(structs.replace(answer, machine=structs.replace(answer.machine, distributions=[{"name": "Debian 13"}])), here=False)
     foot = told.partition("<footer")[2]
     assert __version__ in foot
     assert "Debian 13" in foot
@@ -104,9 +101,7 @@ def test_what_a_log_says_is_never_markup(tmp_path):
 
 def luminance(color):
     parts = (
-        [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        if len(color) == 7
-        else [int(c * 2, 16) / 255 for c in color[1:]]
+        [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)] if len(color) == 7 else [int(c * 2, 16) / 255 for c in color[1:]]
     )
     linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -129,10 +124,22 @@ def test_a_real_browser_shows_it(answer, size, tmp_path):
     (tmp_path / "report.html").write_text(page(answer, here=False), encoding="utf-8")
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     done = subprocess.run(
-        [BROWSER, "--headless", *root, "--disable-gpu", "--hide-scrollbars", f"--window-size={size}",
-         f"--user-data-dir={tmp_path / 'profile'}", f"--screenshot={tmp_path / 'shot.png'}", (tmp_path / "report.html").as_uri()],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        [
+            BROWSER,
+            "--headless",
+            *root,
+            "--disable-gpu",
+            "--hide-scrollbars",
+            f"--window-size={size}",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            f"--screenshot={tmp_path / 'shot.png'}",
+            (tmp_path / "report.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-500:]
     image = (tmp_path / "shot.png").read_bytes()
     assert struct.unpack(">II", image[16:24]) == tuple(map(int, size.split(",")))

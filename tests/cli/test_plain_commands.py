@@ -50,8 +50,7 @@ def test_what_is_mostly_typed_is_understood():
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["--from"], ["--from", ""], ["--from", "--json"], ["--help"], ["--from", "a", "--from", "b"], ["--", "true"]],
+    "words", [["--from"], ["--from", ""], ["--from", "--json"], ["--help"], ["--from", "a", "--from", "b"], ["--", "true"]]
 )
 def test_what_is_wrong_or_seldom_is_left_to_click(words):
     assert understood(["doctor", *words]) is None

@@ -12,12 +12,17 @@ from rigup.schemas.shared import Fix, FixCheck, Step
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PROFILES = [
-    "RTX 4070, driver none, ubuntu 24.04, python 3.12", "GTX 1080 Ti, driver 450.80, rocky 9.4, python 3.11",
-    "RTX 4070, driver 456.71, wsl, ubuntu 24.04, python 3.12", "RTX 5090, driver 580.95.05, windows 11, python 3.12",
-    "RX 7900 XTX + Radeon 680M, ubuntu 24.04, python 3.12", "RX 6600, windows 11, python 3.11",
-    "Apple M4, macos 15.6, python 3.13", "Arc A770, ubuntu 24.04, python 3.12", "no gpu, debian 13, python 3.13",
+    "RTX 4070, driver none, ubuntu 24.04, python 3.12",
+    "GTX 1080 Ti, driver 450.80, rocky 9.4, python 3.11",
+    "RTX 4070, driver 456.71, wsl, ubuntu 24.04, python 3.12",
+    "RTX 5090, driver 580.95.05, windows 11, python 3.12",
+    "RX 7900 XTX + Radeon 680M, ubuntu 24.04, python 3.12",
+    "RX 6600, windows 11, python 3.11",
+    "Apple M4, macos 15.6, python 3.13",
+    "Arc A770, ubuntu 24.04, python 3.12",
+    "no gpu, debian 13, python 3.13",
     "TITAN Xp + RTX 3080, driver 580.95.05, ubuntu 22.04, python 3.12",
-]  # fmt: skip
+]
 
 
 def run(*argv):
@@ -136,9 +141,22 @@ def test_of_a_command_that_fills_more_than_a_screen_the_first_packages_are_shown
 
     argv = ["python", "-m", "pip", "install", *(f"one{number}==1.{number}" for number in range(count)), "--no-deps"]
     step = Step(
-        kind="install-into-environment", id="", params={}, title="install", because="", state="needed", where="here", root=False,
-        network=True, restart=False, tag="safe", commands=(tuple(argv),), undo=None, undo_because="", writes=(),
-    )  # fmt: skip
+        kind="install-into-environment",
+        id="",
+        params={},
+        title="install",
+        because="",
+        state="needed",
+        where="here",
+        root=False,
+        network=True,
+        restart=False,
+        tag="safe",
+        commands=(tuple(argv),),
+        undo=None,
+        undo_because="",
+        writes=(),
+    )
     told = "\n".join(steps_text([step]))
     assert told.count("==") == shown
     assert ("…" in told, "--as script" in told) == (count > 40, count > 40)

@@ -34,9 +34,8 @@ print("done")
 def on_a_terminal(seconds, term="xterm", code=CODE):
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", code.format(seconds=seconds)], stdout=theirs, stderr=theirs,
-        env={**os.environ, "TERM": term},
-    )  # fmt: skip
+        [sys.executable, "-c", code.format(seconds=seconds)], stdout=theirs, stderr=theirs, env={**os.environ, "TERM": term}
+    )
     os.close(theirs)
     said = b""
     while process.poll() is None or b"done" not in said:
@@ -66,7 +65,5 @@ class TestOnATerminal:
 
 
 def test_a_file_hears_nothing():
-    done = subprocess.run(
-        [sys.executable, "-c", CODE.format(seconds=0.6)], capture_output=True, text=True, timeout=30, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", CODE.format(seconds=0.6)], capture_output=True, text=True, timeout=30, check=True)
     assert (done.stdout, done.stderr) == ("done\n", "")

@@ -20,10 +20,7 @@ def env(made, tmp_path):
     """An environment of a test's own, with a record."""
     path = tmp_path / "my env"
     staged_swap.clone(made, path)
-    record.write(
-        path,
-        record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu", "ROCR_VISIBLE_DEVICES": "0"}),
-    )
+    record.write(path, record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu", "ROCR_VISIBLE_DEVICES": "0"}))
     return path
 
 
@@ -33,8 +30,8 @@ def rigup(*words, cwd=None, **variables):
         if name not in variables:
             told.pop(name, None)
     return subprocess.run(
-        [sys.executable, "-m", "rigup", "run", *words], capture_output=True, text=True, timeout=60, check=False, env=told, cwd=cwd,
-    )  # fmt: skip
+        [sys.executable, "-m", "rigup", "run", *words], capture_output=True, text=True, timeout=60, check=False, env=told, cwd=cwd
+    )
 
 
 def test_a_program_of_the_environment_runs_with_its_variables(env):
@@ -73,24 +70,18 @@ def test_a_signal_reaches_the_program_itself(env):
 
 def test_a_schedulers_devices_and_the_persons_own_setting_stay(env):
     show = "import os; print(os.environ['ROCR_VISIBLE_DEVICES'], os.environ['ONEAPI_DEVICE_SELECTOR'])"
-    done = rigup(
-        "--env", str(env), "--set", "ONEAPI_DEVICE_SELECTOR=mine", "--", "python", "-c", show, ROCR_VISIBLE_DEVICES="3"
-    )
+    done = rigup("--env", str(env), "--set", "ONEAPI_DEVICE_SELECTOR=mine", "--", "python", "-c", show, ROCR_VISIBLE_DEVICES="3")
     assert done.stdout == "3 mine\n"
 
 
 def test_options_behind_the_program_are_its_own(env):
-    done = rigup(
-        "--env", str(env), "python", "-c", "import sys; print(sys.argv[1:])", "--env", "x", "--help", "--", "-v"
-    )
+    done = rigup("--env", str(env), "python", "-c", "import sys; print(sys.argv[1:])", "--env", "x", "--help", "--", "-v")
     assert done.stdout == "['--env', 'x', '--help', '--', '-v']\n"
 
 
 def test_what_would_be_set_is_shown_with_reasons(env):
     told = json.loads(rigup("--env", str(env), "--json").stdout)
-    assert {one["name"]: one["value"] for one in told["variables"]}[
-        "ONEAPI_DEVICE_SELECTOR"
-    ] == "level_zero:*;opencl:gpu"
+    assert {one["name"]: one["value"] for one in told["variables"]}["ONEAPI_DEVICE_SELECTOR"] == "level_zero:*;opencl:gpu"
     assert told["path"] == [str(env / "bin")]
     assert "ONEAPI_DEVICE_SELECTOR=level_zero:*;opencl:gpu" in rigup("--env", str(env), "--show").stdout
 
@@ -102,11 +93,15 @@ def test_without_an_environment_a_program_runs_all_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (["--env", "nosuch", "--", "true"], 2, "nosuch"), ([], 2, "COMMAND"), (["--set", "1X=a", "--", "true"], 2, "NAME=VALUE"),
-        (["--set", "X", "--", "true"], 2, "NAME=VALUE"), (["--", "no-such-program-here"], 127, "not found"),
-        (["--unit", "a/b", "--", "true"], 2, "a/b"), (["--unit", "x", "--", "no-such-program-here"], 1, "not found"),
+        (["--env", "nosuch", "--", "true"], 2, "nosuch"),
+        ([], 2, "COMMAND"),
+        (["--set", "1X=a", "--", "true"], 2, "NAME=VALUE"),
+        (["--set", "X", "--", "true"], 2, "NAME=VALUE"),
+        (["--", "no-such-program-here"], 127, "not found"),
+        (["--unit", "a/b", "--", "true"], 2, "a/b"),
+        (["--unit", "x", "--", "no-such-program-here"], 1, "not found"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_run_is_said(words, status, said, tmp_path):
     done = rigup(*words, cwd=tmp_path)
     assert (done.returncode, said in done.stderr) == (status, True), done.stderr
@@ -124,12 +119,7 @@ def test_a_unit_runs_the_environments_program(env, tmp_path):
 
 def test_a_hostile_record_sets_nothing_that_loads_code(env, tmp_path):
     (env / "rigup.json").write_text(
-        json.dumps(
-            {
-                "schema": "rigup.environment/1",
-                "variables": {"LD_PRELOAD": "/x.so", "PATH": "/x", "OMP_NUM_THREADS": "3"},
-            }
-        )
+        json.dumps({"schema": "rigup.environment/1", "variables": {"LD_PRELOAD": "/x.so", "PATH": "/x", "OMP_NUM_THREADS": "3"}})
     )
     os.chmod(env / "rigup.json", 0o644)
     done = rigup(
@@ -144,12 +134,7 @@ def test_a_hostile_record_sets_nothing_that_loads_code(env, tmp_path):
 
 
 def test_a_variable_of_the_command_line_is_shown_over_the_environments(env):
-    told = json.loads(
-        rigup("--env", str(env), "--set", "ONEAPI_DEVICE_SELECTOR=mine", "--set", "NEW=1", "--json").stdout
-    )
+    told = json.loads(rigup("--env", str(env), "--set", "ONEAPI_DEVICE_SELECTOR=mine", "--set", "NEW=1", "--json").stdout)
     kept = [one for one in told["variables"] if one["name"] in ("ONEAPI_DEVICE_SELECTOR", "NEW")]
     assert [(one["name"], one["value"]) for one in kept] == [("ONEAPI_DEVICE_SELECTOR", "mine"), ("NEW", "1")]
-    assert (
-        "ONEAPI_DEVICE_SELECTOR=mine"
-        in rigup("--env", str(env), "--set", "ONEAPI_DEVICE_SELECTOR=mine", "--show").stdout
-    )
+    assert "ONEAPI_DEVICE_SELECTOR=mine" in rigup("--env", str(env), "--set", "ONEAPI_DEVICE_SELECTOR=mine", "--show").stdout

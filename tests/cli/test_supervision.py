@@ -51,9 +51,7 @@ def test_what_somebody_ended_is_not_diagnosed(name):
 def test_no_core_of_our_own_is_left():
     """The program may dump one; that we end by its signal, too, must not write a second."""
     argv = ["sh", "-c", 'ulimit -c unlimited 2>/dev/null; exec "$@"', "sh", *DOCTOR, "--", "sh", "-c", "kill -ABRT $$"]
-    started = os.posix_spawnp(
-        argv[0], argv, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
-    )
+    started = os.posix_spawnp(argv[0], argv, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)])
     raw = os.waitpid(started, 0)[1]
     assert os.WTERMSIG(raw) == signal.SIGABRT
     assert not os.WCOREDUMP(raw)
@@ -62,11 +60,7 @@ def test_no_core_of_our_own_is_left():
 def started(script):
     """A doctor in a session of its own, so without a terminal, whose program has said that it is ready."""
     process = subprocess.Popen(
-        [*DOCTOR, "--", *python(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+        [*DOCTOR, "--", *python(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     assert process.stdout.readline() == "ready\n"
     return process
@@ -87,8 +81,11 @@ def test_what_was_ignored_stays_ignored():
     script = "import signal; print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN, signal.getsignal(signal.SIGPIPE))"
     done = subprocess.run(
         ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *DOCTOR, "--", *python(script)],
-        capture_output=True, text=True, check=True, timeout=LIMIT,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT,
+    )
     assert done.stdout.split()[0] == "True"
 
 
@@ -144,9 +141,7 @@ def test_short_output_is_remembered_whole():
 def test_closed_ends_are_borne(closed, tmp_path):
     script = f"open({str(tmp_path / 'ran')!r}, 'w').close(); raise SystemExit(4)"
     command = 'exec "$@" ' + closed
-    done = subprocess.run(
-        ["sh", "-c", command, "sh", *DOCTOR, "--", *python(script)], timeout=LIMIT, check=False, capture_output=True
-    )
+    done = subprocess.run(["sh", "-c", command, "sh", *DOCTOR, "--", *python(script)], timeout=LIMIT, check=False, capture_output=True)
     assert done.returncode == 4
     assert (tmp_path / "ran").exists()
 
@@ -185,9 +180,7 @@ def test_a_file_that_is_no_program_is_wrong_usage(tmp_path):
 
 
 def test_since_ok_is_told_with_the_death(tmp_path):
-    done = run(
-        *python("raise SystemExit(1)"), options=["--since-ok"], env={**os.environ, "XDG_STATE_HOME": str(tmp_path)}
-    )
+    done = run(*python("raise SystemExit(1)"), options=["--since-ok"], env={**os.environ, "XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 1
     assert "no record of a healthy state" in " ".join(done.stderr.split())
 

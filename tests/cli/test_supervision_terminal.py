@@ -36,9 +36,7 @@ def test_all_three_are_terminals(terminal):
 
 
 def test_what_is_redirected_is_no_terminal(terminal, tmp_path):
-    script = (
-        "import os, sys; print('out', os.isatty(1)); print('err', os.isatty(2), file=sys.stderr); sys.stdout.flush()"
-    )
+    script = "import os, sys; print('out', os.isatty(1)); print('err', os.isatty(2), file=sys.stderr); sys.stdout.flush()"
     command = f'exec "$@" 2>{tmp_path}/err'
     told = terminal("sh", "-c", command, "sh", *doctor(*python(script)))
     told.until(rb"out True")
@@ -56,9 +54,7 @@ def test_progress_on_standard_error_stays_on_a_terminal_when_output_is_piped(ter
 
 def test_the_size_is_ours_and_follows(terminal):
     waits = (
-        "import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH]); s = "
-        + repr(SIZE)
-        + "; exec(s)\n"
+        "import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH]); s = " + repr(SIZE) + "; exec(s)\n"
         "while os.get_terminal_size().columns != 50: signal.sigwait([signal.SIGWINCH])\n"
         "exec(s); input()"
     )
@@ -78,7 +74,9 @@ def test_colours_and_progress_bars_are_untouched(terminal):
 
 
 def test_ctrl_c_reaches_the_program_alone(terminal):
-    script = "import time\ntry:\n print('ready', flush=True); time.sleep(50)\nexcept KeyboardInterrupt:\n print('caught'); raise SystemExit(5)"
+    script = (
+        "import time\ntry:\n print('ready', flush=True); time.sleep(50)\nexcept KeyboardInterrupt:\n print('caught'); raise SystemExit(5)"
+    )
     told = terminal(*doctor(*python(script)))
     told.until(rb"ready")
     told.type(b"\x03")
@@ -180,9 +178,7 @@ def test_a_grandchild_that_holds_the_terminal_does_not_hold_us(terminal):
 
 
 def test_what_was_typed_ahead_is_the_programs(terminal):
-    told = terminal(
-        "sh", "-c", 'echo type; sleep 0.5; exec "$@"', "sh", *doctor(*python("print('read', repr(input()))"))
-    )
+    told = terminal("sh", "-c", 'echo type; sleep 0.5; exec "$@"', "sh", *doctor(*python("print('read', repr(input()))")))
     told.until(rb"type")
     told.type(b"ahead\n")
     told.until(rb"read 'ahead'")
@@ -198,12 +194,7 @@ COUNTS = (
     "time.sleep(0.5)\n"  # a second one would come now
     "os.write(2, b'heard ' + b' '.join(b'%d' % n for n in sorted(said)) + b'.\\n')\n"
 )
-REDIRECTED = {
-    "on the terminal": "",
-    "piped": "| cat >/dev/null",
-    "in a file": ">/dev/null",
-    "without keys": "</dev/null",
-}
+REDIRECTED = {"on the terminal": "", "piped": "| cat >/dev/null", "in a file": ">/dev/null", "without keys": "</dev/null"}
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGQUIT", "SIGWINCH", "SIGTERM"])

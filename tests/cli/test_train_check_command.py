@@ -11,9 +11,7 @@ from rigup.knowledge import tables
 from rigup.train.check.answer import Text
 from train.check.pairs import LIGHTNING, TASKS, batch
 
-WRONG = batch(
-    "srun python train.py", options=("--ntasks-per-node=2", *(each for each in TASKS if "ntasks" not in each))
-)
+WRONG = batch("srun python train.py", options=("--ntasks-per-node=2", *(each for each in TASKS if "ntasks" not in each)))
 
 
 def pair(folder, job):
@@ -82,15 +80,6 @@ def test_the_live_cluster_gives_the_limits(slurm, tmp_path, capsys):
         (sound, []),
         ([*sound, f"--nodes={kind.nodes + 1}", "--time=00:10:00"], ["nodes-mismatch", "request-exceeds-partition"]),
     ):
-        run(
-            [
-                "train",
-                "check",
-                *pair(tmp_path, batch("srun python train.py", options=options)),
-                "--cluster",
-                "here",
-                "--json",
-            ]
-        )
+        run(["train", "check", *pair(tmp_path, batch("srun python train.py", options=options)), "--cluster", "here", "--json"])
         findings = json.loads(capsys.readouterr().out)["findings"]
         assert sorted(each["cause"] for each in findings if each["severity"] != "note") == causes

@@ -11,28 +11,37 @@ from rigup.cli.layout import columns
 from rigup.cli.verify_report import text
 from rigup.language import choose
 
-PASSED = {"framework": "torch", "device": "cuda:0", "name": "matmul-float32", "passed": True, "seconds": 0.1,
-          "measured": {"error": 2e-6, "of": "result"}, "expected": {"error": 2e-5}}  # fmt: skip
-FAILED = {**PASSED, "name": "sorting", "passed": False, "because": "The process was killed by signal 11 (SIGSEGV)."}
-SKIPPED = {
+PASSED = {
     "framework": "torch",
     "device": "cuda:0",
-    "name": "matmul-float8",
-    "seconds": 0.0,
-    "because": "the chip has none",
+    "name": "matmul-float32",
+    "passed": True,
+    "seconds": 0.1,
+    "measured": {"error": 2e-6, "of": "result"},
+    "expected": {"error": 2e-5},
 }
-FINDING = {"cause": "torch-cpu-only", "severity": "error", "title": "torch is built for the CPU", "confidence": "certain",
-           "subject": "machine", "place": "", "because": "", "guess": False, "make_sure": "", "mends": "", "in_vain": "", "evidence": [], "explains": [], "fixes": []}  # fmt: skip
+FAILED = {**PASSED, "name": "sorting", "passed": False, "because": "The process was killed by signal 11 (SIGSEGV)."}
+SKIPPED = {"framework": "torch", "device": "cuda:0", "name": "matmul-float8", "seconds": 0.0, "because": "the chip has none"}
+FINDING = {
+    "cause": "torch-cpu-only",
+    "severity": "error",
+    "title": "torch is built for the CPU",
+    "confidence": "certain",
+    "subject": "machine",
+    "place": "",
+    "because": "",
+    "guess": False,
+    "make_sure": "",
+    "mends": "",
+    "in_vain": "",
+    "evidence": [],
+    "explains": [],
+    "fixes": [],
+}
 
 
 def told(verdict="verified", checks=(PASSED,), findings=None, **more):
-    card = {
-        "index": 0,
-        "name": "NVIDIA GeForce RTX 3090",
-        "state": "verified",
-        "because": "it passed",
-        "checks": list(checks),
-    }
+    card = {"index": 0, "name": "NVIDIA GeForce RTX 3090", "state": "verified", "because": "it passed", "checks": list(checks)}
     framework = {"name": "torch", "version": "2.13.0", "imported": True, "listed": True}
     if findings is not None:
         more["diagnosis"] = {"findings": findings, "skipped": [], "unexplained": []}
@@ -89,13 +98,7 @@ def test_what_failed_is_shown_with_its_reason_and_what_the_doctor_finds():
 
 
 def test_a_framework_that_cannot_be_imported_shows_its_last_words():
-    broken = {
-        "name": "torch",
-        "imported": False,
-        "listed": False,
-        "because": "status 1",
-        "said": "ImportError: libcudnn.so.9",
-    }
+    broken = {"name": "torch", "imported": False, "listed": False, "because": "status 1", "said": "ImportError: libcudnn.so.9"}
     shown = text(told("failed", frameworks=[broken], devices=[]))
     assert "torch could not be imported" in shown
     assert "libcudnn.so.9" in shown

@@ -43,26 +43,42 @@ class Accounted(Cluster):
     def __init__(self, kinds):
         self.dbd, self.database = free_ports(2)
         super().__init__(
-            kinds, AccountingStorageType="accounting_storage/slurmdbd", AccountingStorageHost="127.0.0.1", AccountingStoragePort=self.dbd,
+            kinds,
+            AccountingStorageType="accounting_storage/slurmdbd",
+            AccountingStorageHost="127.0.0.1",
+            AccountingStoragePort=self.dbd,
             AccountingStorageTRES="gres/gpu,gres/gpu:l40",
-        )  # fmt: skip
+        )
 
     def _write(self):
         """Configure, and start what slurmctld needs before it starts."""
         super()._write()
         mysql, user = self.folder / "mysql", self.conf.read_text().partition("SlurmUser=")[2].split()[0]
         mysql.mkdir()
-        self._once("mariadb-install-db", "--no-defaults", f"--datadir={mysql}/data", f"--user={user}", "--auth-root-authentication-method=normal", "--skip-test-db")  # fmt: skip
+        self._once(
+            "mariadb-install-db",
+            "--no-defaults",
+            f"--datadir={mysql}/data",
+            f"--user={user}",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+        )
         (mysql / "init.sql").write_text(SQL)
         socket = f"--socket={mysql}/sock"
         self._daemon(
-            "mariadbd", "mariadbd", "--no-defaults", f"--user={user}", f"--datadir={mysql}/data", socket, "--bind-address=127.0.0.1", f"--port={self.database}",
-            f"--init-file={mysql}/init.sql", "--innodb-buffer-pool-size=64M", "--innodb-lock-wait-timeout=900",
-        )  # fmt: skip
-        self._until(
-            lambda: self.run("mariadb-admin", "--no-defaults", socket, "-uroot", "ping").returncode == 0,
-            "the database answers",
+            "mariadbd",
+            "mariadbd",
+            "--no-defaults",
+            f"--user={user}",
+            f"--datadir={mysql}/data",
+            socket,
+            "--bind-address=127.0.0.1",
+            f"--port={self.database}",
+            f"--init-file={mysql}/init.sql",
+            "--innodb-buffer-pool-size=64M",
+            "--innodb-lock-wait-timeout=900",
         )
+        self._until(lambda: self.run("mariadb-admin", "--no-defaults", socket, "-uroot", "ping").returncode == 0, "the database answers")
         conf = self.folder / "slurmdbd.conf"
         conf.write_text(DBD.format(dbd=self.dbd, database=self.database, folder=self.folder, user=user))
         conf.chmod(0o600)

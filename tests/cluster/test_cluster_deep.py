@@ -83,9 +83,7 @@ def sound(**changed):
     found = Measured(
         proofs={name: Proof("verified", "torch 2", ("cpu",), family="gloo") for name in NAMES},
         disks={name: [Folder("/tmp", 2e8 + at * 1e7, 9e8)] for at, name in enumerate(NAMES)},
-        links={
-            pair: Link(pair[1], round_, 1e9 * (1 + round_ / 4)) for round_ in range(3) for pair in pairs(NAMES, round_)
-        },
+        links={pair: Link(pair[1], round_, 1e9 * (1 + round_ / 4)) for round_ in range(3) for pair in pairs(NAMES, round_)},
     )
     for name, value in changed.items():
         getattr(found, name).update(value)
@@ -103,14 +101,25 @@ def test_of_sound_nodes_nothing_is_said():
 
 def test_each_fault_is_told_of_its_own_node():
     slow_links = {pair: Link(pair[1], 0, 1e7) for round_ in range(3) for pair in pairs(NAMES, round_) if "n2" in pair}
-    found, deep = differences(sound(
-        proofs={"n1": Proof("failed", "torch 2", ("cpu",), ("cpu: sorting",), family="gloo"), "n5": Proof("unknown", because="no torch")},
-        disks={"n3": [Folder("/tmp", 1e6, 9e8)], "n6": [Folder("/tmp", error="no end after 20 s")]}, links=slow_links, silent={"n4": "a link"},
-    ))  # fmt: skip
+    found, deep = differences(
+        sound(
+            proofs={
+                "n1": Proof("failed", "torch 2", ("cpu",), ("cpu: sorting",), family="gloo"),
+                "n5": Proof("unknown", because="no torch"),
+            },
+            disks={"n3": [Folder("/tmp", 1e6, 9e8)], "n6": [Folder("/tmp", error="no end after 20 s")]},
+            links=slow_links,
+            silent={"n4": "a link"},
+        )
+    )
     assert {name: [row.fact for row in rows] for name, rows in found.items()} == {
-        "n1": ["verification"], "n5": ["verification"], "n3": ["disk /tmp write"], "n6": ["disk /tmp"],
-        "n2": ["all-reduce with other nodes"], "n4": ["answer of a link"],
-    }  # fmt: skip
+        "n1": ["verification"],
+        "n5": ["verification"],
+        "n3": ["disk /tmp write"],
+        "n6": ["disk /tmp"],
+        "n2": ["all-reduce with other nodes"],
+        "n4": ["answer of a link"],
+    }
     assert not any(link.alone for link in deep.links)
 
 
@@ -124,31 +133,24 @@ def event(say, **fields):
     return {"say": say, **fields}
 
 
-BEGUN = [event("ready", version="2.6", seconds=1.0, build={}), event("devices", devices=[{"id": "cpu"}, {"id": "cuda:0"}]), event("done"), event("ended", why="", status=0, seconds=2)]  # fmt: skip
+BEGUN = [
+    event("ready", version="2.6", seconds=1.0, build={}),
+    event("devices", devices=[{"id": "cpu"}, {"id": "cuda:0"}]),
+    event("done"),
+    event("ended", why="", status=0, seconds=2),
+]
 
 
 def test_a_device_that_ends_the_process_failed():
-    answer = Verified(
-        [*BEGUN, event("begin", device="cuda:0", check="sorting"), event("ended", why="", status=-11, seconds=2)]
-    )
+    answer = Verified([*BEGUN, event("begin", device="cuda:0", check="sorting"), event("ended", why="", status=-11, seconds=2)])
     judged = proof(answer)
     assert (judged.state, judged.failed, judged.family) == ("failed", ("cuda:0: sorting",), "nccl")
 
 
 def test_time_that_is_over_is_no_fault():
-    passed = [
-        event("begin", device="cpu", check="small-tensors"),
-        event("end", measured={"elsewhere": [], "cases": []}, seconds=0.1),
-    ]
+    passed = [event("begin", device="cpu", check="small-tensors"), event("end", measured={"elsewhere": [], "cases": []}, seconds=0.1)]
     judged = proof(
-        Verified(
-            [
-                *BEGUN,
-                *passed,
-                event("begin", device="cpu", check="sorting"),
-                event("ended", why="over", status=-9, seconds=2),
-            ]
-        )
+        Verified([*BEGUN, *passed, event("begin", device="cpu", check="sorting"), event("ended", why="over", status=-9, seconds=2)])
     )
     assert judged.failed == ()
 
@@ -158,10 +160,28 @@ def test_an_import_that_fails_is_told_in_its_own_words():
     assert (judged.state, judged.because) == ("failed", "ImportError: libcudart.so.12")
 
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=8), lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["say", "device", "check", "devices", "version", "seconds", "status", "why"]) | st.text(max_size=4), inner, max_size=5), max_leaves=8)  # fmt: skip
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["say", "device", "check", "devices", "version", "seconds", "status", "why"]) | st.text(max_size=4),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=8,
+)
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(["say", "device", "check", "devices", "version", "status", "why", "measured"]), JSON, max_size=6).map(lambda row: {"say": "end"} | row), max_size=6))  # fmt: skip
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(["say", "device", "check", "devices", "version", "status", "why", "measured"]), JSON, max_size=6
+        ).map(lambda row: {"say": "end"} | row),
+        max_size=6,
+    )
+)
 def test_whatever_a_probe_says_is_judged(events):
     assert proof(Verified(events)).state in ("verified", "failed", "unknown")
 
@@ -185,13 +205,7 @@ def node(*answers, more=""):
 def test_answers_of_strangers_are_bounded():
     hostile = 'sys.stdout.write("@rigup-deep = !!!\\n@rigup-deep = " + "A" * 100 + "\\n@rigup-deep +\\n" + "@" * 5000 + "\\n"); sys.stdout.flush()'
     evil = {"say": "hello", "torch": True, "addresses": ["10.0.0.1", "; rm -rf /", 7], "port": "x"}
-    with Talk(
-        {
-            "n1": node(
-                evil, [1], {"say": "hello", "torch": True, "addresses": ["x", "10.0.0.2"], "port": 5}, more=hostile
-            )
-        }
-    ) as talk:
+    with Talk({"n1": node(evil, [1], {"say": "hello", "torch": True, "addresses": ["x", "10.0.0.2"], "port": 5}, more=hostile)}) as talk:
         assert talk.begun(["n1"], 20) == {"n1"}
         found = talk.hear(Hello, ["n1"], 20)
         assert found["n1"].port == 5
@@ -210,7 +224,10 @@ def test_a_node_that_says_nothing_costs_itself(monkeypatch):
     assert found.disks["n1"][0].write == 1e8
 
 
-@pytest.mark.parametrize("words", [["--env", "x"], ["--python", "/usr/bin/python3"], ["--disk", "/tmp"], ["--deep", "--disk", "here"], ["--deep", "--python", "-c"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [["--env", "x"], ["--python", "/usr/bin/python3"], ["--disk", "/tmp"], ["--deep", "--disk", "here"], ["--deep", "--python", "-c"]],
+)
 def test_options_that_do_not_go_together(words, capsys):
     assert run(["cluster", "doctor", *words]) == 2
     assert "--" in capsys.readouterr().err
@@ -237,9 +254,7 @@ def test_the_real_program_measures_a_disk_and_leaves_nothing_though_it_is_stoppe
         assert row.write > 0 < row.read
         assert [path.name[:11] for path in tmp_path.iterdir()] == ["rigup-node-"]
         peers = {"n2": {"addresses": ["127.0.0.1"], "port": 9}}
-        talk.say(
-            do="link", pairs=[["n2", "n1"]], peers=peers, word="w", round=0, seconds=1, limit=5, backend="gloo", bytes=4
-        )
+        talk.say(do="link", pairs=[["n2", "n1"]], peers=peers, word="w", round=0, seconds=1, limit=5, backend="gloo", bytes=4)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -22,11 +22,15 @@ __all__ = ["daemon"]
 TORCH = os.environ.get("RIGUP_TORCH_PYTHON", "")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not TORCH, reason="RIGUP_TORCH_PYTHON names no interpreter")]
 PLANTED = {
-    "gpu02": {"sitecustomize.py": "import os, time\nreal = os.fsync\ndef slow(number):\n    time.sleep(3)\n    real(number)\nos.fsync = slow\n"},
+    "gpu02": {
+        "sitecustomize.py": "import os, time\nreal = os.fsync\ndef slow(number):\n    time.sleep(3)\n    real(number)\nos.fsync = slow\n"
+    },
     "gpu03": {"sitecustomize.py": "import sys, time\nif any('rigup_node_link' in word for word in sys.orig_argv):\n    time.sleep(600)\n"},
-    "gpu05": {"torch/__init__.py": "import sys\nsys.path.remove(__path__[0].rpartition('/')[0])\ndel sys.modules['torch']\nimport torch\n"
-              "torch.mm = torch.matmul = torch.Tensor.__matmul__ = lambda one, other, *_, **__: torch.zeros(()).expand((*one.shape[:-1], other.shape[-1])) + 7.0\n"},
-}  # fmt: skip
+    "gpu05": {
+        "torch/__init__.py": "import sys\nsys.path.remove(__path__[0].rpartition('/')[0])\ndel sys.modules['torch']\nimport torch\n"
+        "torch.mm = torch.matmul = torch.Tensor.__matmul__ = lambda one, other, *_, **__: torch.zeros(()).expand((*one.shape[:-1], other.shape[-1])) + 7.0\n"
+    },
+}
 
 
 def planted(folder: Path) -> Path:
@@ -50,28 +54,25 @@ def test_a_slow_disk_a_rank_that_sleeps_and_wrong_arithmetic(tmp_path, monkeypat
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     unhurried(monkeypatch)
     monkeypatch.setattr(cluster_deep, "minutes", lambda *_asked: 60)
-    monkeypatch.setattr(
-        deep, "MARGIN", 20.0
-    )  # six nodes share a busy machine; what is planted is a hundred times slower
+    monkeypatch.setattr(deep, "MARGIN", 20.0)  # six nodes share a busy machine; what is planted is a hundred times slower
     with Cluster((Kind("gpu", 6, "a100", 4, "nvidia_gpu_env", "nvidia"),)) as cluster:
         for name, value in cluster.environment.items():
             monkeypatch.setenv(name, value)
         python = planted(tmp_path)
-        run(
-            ["cluster", "doctor", "--partition", "gpu", "--deep", "--python", str(python), "--seconds", "300", "--json"]
-        )
+        run(["cluster", "doctor", "--partition", "gpu", "--deep", "--python", str(python), "--seconds", "300", "--json"])
         answer = json.loads(capsys.readouterr().out)
         cluster.cancel_all()
     assert answer["not_asked"] == []
-    facts = {
-        node: {row["fact"] for row in group["differs"]} - {"GPUs"}
-        for group in answer["groups"]
-        for node in _names(group)
-    }
+    facts = {node: {row["fact"] for row in group["differs"]} - {"GPUs"} for group in answer["groups"] for node in _names(group)}
     disk = next(row["of"] for row in answer["deep"]["usual"] if row["of"].endswith("write"))
     assert facts == {
-        "gpu01": set(), "gpu02": {disk}, "gpu03": {"all-reduce with other nodes"}, "gpu04": set(), "gpu05": {"verification"}, "gpu06": set(),
-    }  # fmt: skip
+        "gpu01": set(),
+        "gpu02": {disk},
+        "gpu03": {"all-reduce with other nodes"},
+        "gpu04": set(),
+        "gpu05": {"verification"},
+        "gpu06": set(),
+    }
     assert not any(link["alone"] for link in answer["deep"]["links"])
     assert {tuple(row["nodes"]): row["state"] for row in answer["deep"]["verified"]}[("gpu05",)] == "failed"
     until = time.monotonic() + 60  # programs take their folders away as they end

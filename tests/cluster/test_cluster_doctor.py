@@ -32,18 +32,11 @@ def node(name, *, gpus=8, expected=None, findings=(), **changed):
     for kind, fields in changed.items():
         facts[kind] = [] if fields is None else [(HERE, facts[kind][0][1] | fields)]
     facts = {kind: rows for kind, rows in facts.items() if rows}
-    return Examined(
-        Fingerprint(facts=facts, whole={kind: [HERE] for kind in WHOLE}), findings, ("H100",) * gpus, expected
-    )
+    return Examined(Fingerprint(facts=facts, whole={kind: [HERE] for kind in WHOLE}), findings, ("H100",) * gpus, expected)
 
 
 PLANTED = {
-    "driver": (
-        {"Driver": {"version": "525.60.13"}, "DriverLibrary": {"version": "525.60.13"}},
-        "Driver",
-        "525.60.13",
-        "535.183.01",
-    ),
+    "driver": ({"Driver": {"version": "525.60.13"}, "DriverLibrary": {"version": "525.60.13"}}, "Driver", "525.60.13", "535.183.01"),
     "missing GPU": ({"gpus": 7}, "GPUs", "7", "8"),
     "kernel": ({"Platform": {"release": "5.14.0-427"}}, "Platform", "5.14.0-427", "5.14.0-503"),
     "torch": ({"Torch": {"version": "2.4.1"}}, "Torch", "2.4.1", "2.6.0"),
@@ -94,10 +87,7 @@ def test_what_nobody_looked_at_is_not_missing():
 
 def test_classes_are_not_compared_and_findings_part_groups():
     old = {f"a{at}": node(f"a{at}", Driver={"version": "470"}) for at in range(3)}
-    new = {
-        f"b{at}": node(f"b{at}", findings=(("gpu-lost", "A GPU fell off the bus"),) if at == 1 else ())
-        for at in range(3)
-    }
+    new = {f"b{at}": node(f"b{at}", findings=(("gpu-lost", "A GPU fell off the bus"),) if at == 1 else ()) for at in range(3)}
     groups = grouped(old | new, [list(old), list(new)])
     assert [(group.nodes, group.findings) for group in groups] == [
         (("a0", "a1", "a2", "b0", "b2"), ()),
@@ -156,7 +146,7 @@ def test_the_doctor_of_a_real_slurm(slurm, monkeypatch, tmp_path, capsys):
 
 @pytest.mark.slurm
 def test_what_is_asked_for_as_text_is_what_json_tells(slurm):
-    job = slurm.run("sbatch", "--parsable", "-p", "rocm", "--gres=gpu:mi50:3", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()  # fmt: skip
+    job = slurm.run("sbatch", "--parsable", "-p", "rocm", "--gres=gpu:mi50:3", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()
     slurm.wait(job, "RUNNING")
     asked = Slurm()
     asked.nodes()
@@ -167,17 +157,7 @@ def test_what_is_asked_for_as_text_is_what_json_tells(slurm):
     assert sum(gpus.allocated or 0 for node in texts.values() for gpus in node.gpus) == 3
     assert asked.asked[0].command[:1] == ("scontrol",)
     for name, node in texts.items():
-        for field in (
-            "states",
-            "partitions",
-            "cpus",
-            "cpus_allocated",
-            "memory",
-            "memory_allocated",
-            "gpus",
-            "features",
-            "weight",
-        ):
+        for field in ("states", "partitions", "cpus", "cpus_allocated", "memory", "memory_allocated", "gpus", "features", "weight"):
             assert getattr(node, field) == getattr(rows[name], field), (name, field)
 
 

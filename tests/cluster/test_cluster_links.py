@@ -52,14 +52,19 @@ def interface(name, state="up", kind="1", speed=""):
 
 
 def test_adapters_and_interfaces_of_a_tree(seen):
-    files = port("mlx5_0") | port("mlx5_1", state="1: DOWN", rate="10 Gb/sec (4X SDR)") | port("mlx5_bond_0", link="Ethernet", rate="200 Gb/sec (2X NDR)")  # fmt: skip
+    files = (
+        port("mlx5_0")
+        | port("mlx5_1", state="1: DOWN", rate="10 Gb/sec (4X SDR)")
+        | port("mlx5_bond_0", link="Ethernet", rate="200 Gb/sec (2X NDR)")
+    )
     files |= interface("eth0", speed="25000") | interface("bond0", "down", speed="-1") | interface("ib0", kind="32")
     files |= interface("docker0") | interface("lo", "unknown", "772") | {"sys/module/nvidia_peermem/version": "535\n"}
     node = seen(files, NCCL_SOCKET_IFNAME="ib0", NCCL_DEBUG="INFO")
     assert node.ports == {
-        "mlx5_0:1": PORT, "mlx5_1:1": Way(up=False, link="infiniband", speed=10_000, rate="10 Gb/sec (4X SDR)"),
+        "mlx5_0:1": PORT,
+        "mlx5_1:1": Way(up=False, link="infiniband", speed=10_000, rate="10 Gb/sec (4X SDR)"),
         "mlx5_bond_0:1": Way(up=True, link="ethernet", speed=200_000, rate="200 Gb/sec (2X NDR)"),
-    }  # fmt: skip
+    }
     assert node.interfaces == {"eth0": ETHERNET, "bond0": Way(up=False, link="ethernet"), "ib0": IPOIB}
     assert (node.memory_of, node.variables) == (("nvidia-peermem",), {"NCCL_SOCKET_IFNAME": "ib0"})
 
@@ -115,9 +120,12 @@ def test_of_nodes_alike_nothing_is_told():
 def test_each_difference_is_told_of_its_own_node():
     slow, down = PORT._replace(speed=100_000, rate=EDR), PORT._replace(up=False)
     members = nodes(
-        n1={"ports": {"mlx5_0:1": PORT, "mlx5_1:1": slow}}, n2={"ports": {"mlx5_0:1": down, "mlx5_1:1": PORT}}, n3={"ports": {"mlx5_0:1": PORT}},
-        n4={"interfaces": {"eth0": ETHERNET}}, n5={"memory_of": ()},
-    )  # fmt: skip
+        n1={"ports": {"mlx5_0:1": PORT, "mlx5_1:1": slow}},
+        n2={"ports": {"mlx5_0:1": down, "mlx5_1:1": PORT}},
+        n3={"ports": {"mlx5_0:1": PORT}},
+        n4={"interfaces": {"eth0": ETHERNET}},
+        n5={"memory_of": ()},
+    )
     usual = f"up, infiniband, {NDR}"
     assert told(members) == {
         "n1": [("RDMA port mlx5_1:1", f"up, infiniband, {EDR}", usual)],
@@ -166,13 +174,38 @@ def test_nodes_that_share_no_interface():
 
 def answer(links):
     return Doctor(
-        verdict="healthy", machine=Machine(displays=[], drivers=[]), failed_verifications=[], findings=[], skipped=[], unexplained=[], unexplained_said=[], near=[],
-        troubles=[], unanswered=[], groups=[], not_asked=[], links=links,
-    )  # fmt: skip
+        verdict="healthy",
+        machine=Machine(displays=[], drivers=[]),
+        failed_verifications=[],
+        findings=[],
+        skipped=[],
+        unexplained=[],
+        unexplained_said=[],
+        near=[],
+        troubles=[],
+        unanswered=[],
+        groups=[],
+        not_asked=[],
+        links=links,
+    )
 
 
-WAYS = some.dictionaries(some.text(max_size=6), some.builds(Way, some.booleans(), some.sampled_from(["ethernet", "infiniband", ""]), some.integers(0, 9), some.just("")), max_size=3)  # fmt: skip
-NODES = some.dictionaries(some.text("ab", min_size=1, max_size=2), some.builds(NodeLinks, WAYS, WAYS, some.just(()), some.dictionaries(some.sampled_from(["NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"]), some.text(max_size=8))), max_size=6)  # fmt: skip
+WAYS = some.dictionaries(
+    some.text(max_size=6),
+    some.builds(Way, some.booleans(), some.sampled_from(["ethernet", "infiniband", ""]), some.integers(0, 9), some.just("")),
+    max_size=3,
+)
+NODES = some.dictionaries(
+    some.text("ab", min_size=1, max_size=2),
+    some.builds(
+        NodeLinks,
+        WAYS,
+        WAYS,
+        some.just(()),
+        some.dictionaries(some.sampled_from(["NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"]), some.text(max_size=8)),
+    ),
+    max_size=6,
+)
 
 
 @given(NODES)

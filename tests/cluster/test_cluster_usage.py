@@ -63,10 +63,14 @@ def test_a_history_tells_of_gpus_that_were_never_used():
 
 def test_histories_of_two_nodes_with_two_ranks_each():
     ranks = [
-        [Started(schema="", at=0, rank=rank, world_size=4, nodes=2, job="7"), Stepped(at=1, steps=1, seconds=1, busy=0.0, gpus_used=1),
-         Stepped(at=4, steps=1, seconds=3, busy=0.8, gpus_asked=4, gpus_used=2), Ended(at=5, reason="ended")]
+        [
+            Started(schema="", at=0, rank=rank, world_size=4, nodes=2, job="7"),
+            Stepped(at=1, steps=1, seconds=1, busy=0.0, gpus_used=1),
+            Stepped(at=4, steps=1, seconds=3, busy=0.8, gpus_asked=4, gpus_used=2),
+            Ended(at=5, reason="ended"),
+        ]
         for rank in range(4)
-    ]  # fmt: skip
+    ]
     assert trained(ranks) == {"7": Trained(4, pytest.approx(0.6))}
     assert trained([[Started(schema="", at=0, rank=0, world_size=1)], [], [Ended(at=1, reason="x")]]) == {}
 
@@ -84,11 +88,23 @@ def test_waits_are_from_when_a_job_could_have_started():
     assert (gpu.partition, gpu.jobs, gpu.median, gpu.longest) == ("gpu", 2, 300, 3600)
 
 
-@given(some.lists(some.builds(
-    Record, id=some.integers(1, 5), account=some.text(max_size=3), start=some.none() | some.integers(0, 9), elapsed=some.none() | some.integers(0, 9),
-    submit=some.none() | some.integers(0, 9), gpus=some.just(()) | some.builds(lambda n: (Request("", n),), some.integers(0, 99)),
-    gpu_utilisation=some.none() | some.floats(-5, 500), memory=some.none() | some.integers(0, 99), memory_used=some.none() | some.integers(0, 99),
-), max_size=8))  # fmt: skip
+@given(
+    some.lists(
+        some.builds(
+            Record,
+            id=some.integers(1, 5),
+            account=some.text(max_size=3),
+            start=some.none() | some.integers(0, 9),
+            elapsed=some.none() | some.integers(0, 9),
+            submit=some.none() | some.integers(0, 9),
+            gpus=some.just(()) | some.builds(lambda n: (Request("", n),), some.integers(0, 99)),
+            gpu_utilisation=some.none() | some.floats(-5, 500),
+            memory=some.none() | some.integers(0, 99),
+            memory_used=some.none() | some.integers(0, 99),
+        ),
+        max_size=8,
+    )
+)
 def test_never_more_unused_than_there_was(records):
     answer = report(Dump(records=records), [], {"1": Trained(3, None)}, NOBODY, accounts=True)
     sums = answer.sums
@@ -125,11 +141,7 @@ def test_no_accounting(tmp_path, capsys):
 @pytest.mark.parametrize(("level", "status"), [("None", 2), ("", 2), ("Administrator", 0), ("Operator", 0)])
 def test_sums_by_account_are_for_administrators(tmp_path, monkeypatch, capsys, level, status):
     (tmp_path / "answer").write_text(NEW)
-    for name, body in (
-        ("sinfo", "echo slurm 23.02.1"),
-        ("sacct", f"cat {tmp_path}/answer"),
-        ("sacctmgr", f"echo {level}"),
-    ):
+    for name, body in (("sinfo", "echo slurm 23.02.1"), ("sacct", f"cat {tmp_path}/answer"), ("sacctmgr", f"echo {level}")):
         (tmp_path / name).write_text(f"#!/bin/sh\necho {name} >> {tmp_path}/calls\n{body}\n")
         (tmp_path / name).chmod(stat.S_IRWXU)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")

@@ -14,19 +14,49 @@ from rigup.machine.slurm.values import Dump, Job, Node, Request
 
 NOW = 1_795_200_000
 JOBS = [
-    Job(id=7, name="bert", user="ada", partitions=("gpu",), state="RUNNING", nodes=("n1",), start=NOW - 3600, time_limit=7200, gpus=(Request("a100", 4),)),
-    Job(id=8, name="gpt", user="ada", partitions=("gpu", "spare"), state="PENDING", reason="Priority", submit=NOW - 600, start=NOW + 1800, gpus=(Request("", 8),)),
-    Job(id=9, array_job=9, array_tasks="0-4", array_count=5, name="sweep", user="ada", partitions=("gpu",), state="PENDING", reason="QOSMaxGRESPerUser"),
+    Job(
+        id=7,
+        name="bert",
+        user="ada",
+        partitions=("gpu",),
+        state="RUNNING",
+        nodes=("n1",),
+        start=NOW - 3600,
+        time_limit=7200,
+        gpus=(Request("a100", 4),),
+    ),
+    Job(
+        id=8,
+        name="gpt",
+        user="ada",
+        partitions=("gpu", "spare"),
+        state="PENDING",
+        reason="Priority",
+        submit=NOW - 600,
+        start=NOW + 1800,
+        gpus=(Request("", 8),),
+    ),
+    Job(
+        id=9,
+        array_job=9,
+        array_tasks="0-4",
+        array_count=5,
+        name="sweep",
+        user="ada",
+        partitions=("gpu",),
+        state="PENDING",
+        reason="QOSMaxGRESPerUser",
+    ),
     Job(id=10, name="secret", user="bob", partitions=("gpu",), state="PENDING", reason="Resources"),
-]  # fmt: skip
+]
 DUMP = Dump(nodes=[Node(name="n1", states=("IDLE",), partitions=("gpu",))], jobs=JOBS)
 
 
 def test_your_jobs_are_told_and_nobody_else_s():
     answer = overview(DUMP, [], NOW, You("ada"))
     running, waiting, array = answer.yours
-    assert (running.job, running.running, running.gpus, running.until, running.reason) == (7, True, 4, NOW + 3600, UNSET)  # fmt: skip
-    assert (waiting.partitions, waiting.since, waiting.until, waiting.reason) == (["gpu", "spare"], NOW - 600, NOW + 1800, "Priority")  # fmt: skip
+    assert (running.job, running.running, running.gpus, running.until, running.reason) == (7, True, 4, NOW + 3600, UNSET)
+    assert (waiting.partitions, waiting.since, waiting.until, waiting.reason) == (["gpu", "spare"], NOW - 600, NOW + 1800, "Priority")
     assert waiting.because == "Jobs of higher priority come first."
     assert (array.tasks, array.since, array.until) == (5, UNSET, UNSET)
     assert "QOS" in array.because
@@ -68,7 +98,7 @@ def test_what_never_runs_says_so_and_what_nobody_knows_says_nothing():
 @pytest.mark.slurm
 def test_a_waiting_job_of_a_real_slurm(slurm, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    done = slurm.run("sbatch", "--parsable", "-J", "mine", "-H", "-p", "rocm", "--gres=gpu:mi50:2", "-o", "/dev/null", "--wrap", "true")  # fmt: skip
+    done = slurm.run("sbatch", "--parsable", "-J", "mine", "-H", "-p", "rocm", "--gres=gpu:mi50:2", "-o", "/dev/null", "--wrap", "true")
     job = int(done.stdout)
     slurm.wait(job, "PENDING")
     run(["cluster", "--json"])

@@ -24,19 +24,11 @@ def made(profile, *packages):
 
 @pytest.mark.parametrize(
     "profile",
-    [
-        "RTX 3090, driver 550.163.01, ubuntu 22.04",
-        "RX 7900 XTX, ubuntu 24.04",
-        "no gpu, ubuntu 24.04",
-        "Jetson AGX Orin, jetpack 6.2",
-    ],
+    ["RTX 3090, driver 550.163.01, ubuntu 22.04", "RX 7900 XTX, ubuntu 24.04", "no gpu, ubuntu 24.04", "Jetson AGX Orin, jetpack 6.2"],
 )
 def test_a_recipe_breaks_none_of_its_own_rules(profile):
     text = recipe(made(profile, "torch", "numpy"))
-    findings = [
-        (finding.cause, finding.evidence)
-        for finding in lint("Dockerfile", text, lambda _path: "", read_profile(profile))
-    ]
+    findings = [(finding.cause, finding.evidence) for finding in lint("Dockerfile", text, lambda _path: "", read_profile(profile))]
     assert findings == []
     assert "\nUSER 1000:1000\n" in text
     assert ("--mount=type=cache,target=/root/.cache/pip [" in text) == ('"pip", "install"' in text)
@@ -61,12 +53,15 @@ def test_a_recipe_is_built_and_its_program_is_not_root(tmp_path):
     if done.returncode:
         pytest.skip("podman cannot make an image here: " + done.stderr[-200:])
     text = recipe(made("RTX 3090, driver 550.163.01, ubuntu 22.04"))
-    asked = (
-        '\nRUN ["/usr/bin/python", "-c", "import os; print(\'IS\', os.getuid(), os.getcwd(), os.environ[\'HOME\'])"]\n'
-    )
+    asked = '\nRUN ["/usr/bin/python", "-c", "import os; print(\'IS\', os.getuid(), os.getcwd(), os.environ[\'HOME\'])"]\n'
     built = subprocess.run(
-        [*store, "build", "--isolation=chroot", "--build-arg", f"BASE={base}", "-t", "localhost/made", "-"], input=text + asked, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        [*store, "build", "--isolation=chroot", "--build-arg", f"BASE={base}", "-t", "localhost/made", "-"],
+        input=text + asked,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert built.returncode == 0, built.stderr
     assert "IS 1000 /work /tmp" in built.stdout + built.stderr
     shutil.rmtree(run, ignore_errors=True)

@@ -16,11 +16,7 @@ OLD = {**DOCKER, "version": "27.5.1", "cdi": False}
 def test_a_description_for_another_driver_is_written_anew_and_a_hook_is_taken_in_its_place():
     stale = cdi(driver="570.1")
     podman = answered(ADA, {"engines": [PODMAN], "cdi": stale, "nvidia_toolkit": "1.18.0"})
-    assert (podman.verdict, causes(podman), [step.kind for step in podman.steps]) == (
-        "possible",
-        ["cdi-spec-stale"],
-        ["describe-devices"],
-    )
+    assert (podman.verdict, causes(podman), [step.kind for step in podman.steps]) == ("possible", ["cdi-spec-stale"], ["describe-devices"])
     docker = answered(ADA, {"engines": [DOCKER], "cdi": stale, "nvidia_toolkit": "1.18.0"})
     assert (docker.verdict, causes(docker)) == ("ready", [])
     assert ("--gpus", "all") in pairs(docker)
@@ -35,16 +31,12 @@ def test_a_service_takes_its_gpu_by_cdi_and_a_port_answers_this_machine_alone():
         detach=True,
         publish=(8000,),
     )
-    assert {("--device", "nvidia.com/gpu=all"), ("--publish", "127.0.0.1:8000:8000"), ("--ipc", "host")} <= pairs(
-        answer
-    )
+    assert {("--device", "nvidia.com/gpu=all"), ("--publish", "127.0.0.1:8000:8000"), ("--ipc", "host")} <= pairs(answer)
     assert "--gpus" not in answer.argv
 
 
 def test_several_devices_keep_their_inner_quotes():
-    answer = answered(
-        "3x RTX 3090, driver 535.183.01, ubuntu 22.04", {"engines": [OLD], "nvidia_toolkit": "1.16"}, gpu="0,2"
-    )
+    answer = answered("3x RTX 3090, driver 535.183.01, ubuntu 22.04", {"engines": [OLD], "nvidia_toolkit": "1.16"}, gpu="0,2")
     assert ("--gpus", '"device=0,2"') in pairs(answer)
     assert [device.served for device in answer.devices] == [True, False, True]
 
@@ -52,23 +44,13 @@ def test_several_devices_keep_their_inner_quotes():
 def test_an_image_that_refuses_a_geforce_is_started_by_cdi_or_not_at_all():
     card, image = "RTX 3090, driver 550.163.01, ubuntu 22.04", "nvidia/cuda:12.8.1-base-ubuntu22.04"
     hook = answered(card, {"engines": [OLD], "nvidia_toolkit": "1.18"}, what=image, command=("nvidia-smi",))
-    assert (hook.verdict, causes(hook), hook.devices[0].served) == (
-        "possible",
-        ["container-requires-newer-driver"],
-        False,
-    )
+    assert (hook.verdict, causes(hook), hook.devices[0].served) == ("possible", ["container-requires-newer-driver"], False)
     described = answered(
-        card,
-        {"engines": [DOCKER], "cdi": cdi(driver="550.163.01"), "nvidia_toolkit": "1.18"},
-        what=image,
-        command=("nvidia-smi",),
+        card, {"engines": [DOCKER], "cdi": cdi(driver="550.163.01"), "nvidia_toolkit": "1.18"}, what=image, command=("nvidia-smi",)
     )
     assert (described.verdict, ("--device", "nvidia.com/gpu=all") in pairs(described)) == ("ready", True)
     tesla = answered(
-        "A100 80GB PCIe, driver 550.163.01, ubuntu 22.04",
-        {"engines": [OLD], "nvidia_toolkit": "1.18"},
-        what=image,
-        command=("nvidia-smi",),
+        "A100 80GB PCIe, driver 550.163.01, ubuntu 22.04", {"engines": [OLD], "nvidia_toolkit": "1.18"}, what=image, command=("nvidia-smi",)
     )
     assert (tesla.verdict, causes(tesla)) == ("ready", [])
 
@@ -76,31 +58,11 @@ def test_an_image_that_refuses_a_geforce_is_started_by_cdi_or_not_at_all():
 @pytest.mark.parametrize(
     ("card", "image", "cause"),
     [
-        (
-            "GTX 1080 Ti, driver 580.95.05, ubuntu 22.04",
-            "pytorch/pytorch:2.9.1-cuda13.0-cudnn9-runtime",
-            "gpu-arch-older-than-wheel",
-        ),
-        (
-            "RTX 5090, driver 580.95.05, ubuntu 24.04",
-            "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime",
-            "gpu-arch-newer-than-wheel",
-        ),
-        (
-            "Instinct MI50, ubuntu 22.04",
-            "rocm/pytorch:rocm7.2.4_ubuntu24.04_py3.12_pytorch_release_2.10.0",
-            "rocm-dropped-arch",
-        ),
-        (
-            "RX 9070 XT, ubuntu 24.04",
-            "rocm/pytorch:rocm6.2.1_ubuntu22.04_py3.10_pytorch_release_2.1.2",
-            "gfx-not-in-torch-wheel",
-        ),
-        (
-            "Jetson AGX Orin, jetpack 6.2, arch aarch64",
-            "pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime",
-            "jetson-generic-wheel",
-        ),
+        ("GTX 1080 Ti, driver 580.95.05, ubuntu 22.04", "pytorch/pytorch:2.9.1-cuda13.0-cudnn9-runtime", "gpu-arch-older-than-wheel"),
+        ("RTX 5090, driver 580.95.05, ubuntu 24.04", "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime", "gpu-arch-newer-than-wheel"),
+        ("Instinct MI50, ubuntu 22.04", "rocm/pytorch:rocm7.2.4_ubuntu24.04_py3.12_pytorch_release_2.10.0", "rocm-dropped-arch"),
+        ("RX 9070 XT, ubuntu 24.04", "rocm/pytorch:rocm6.2.1_ubuntu22.04_py3.10_pytorch_release_2.1.2", "gfx-not-in-torch-wheel"),
+        ("Jetson AGX Orin, jetpack 6.2, arch aarch64", "pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime", "jetson-generic-wheel"),
         (ADA, "nvcr.io/nvidia/l4t-pytorch:r35.2.1-pth2.0-py3", "container-wrong-architecture"),
     ],
 )
@@ -110,9 +72,7 @@ def test_what_a_named_image_cannot_do_is_told_before(card, image, cause):
 
 
 def test_groups_are_numbers_for_root_and_kept_without():
-    docker, podman = (
-        answered("RX 7900 XTX, ubuntu 24.04", {"engines": [engine], "nodes": NODES}) for engine in (DOCKER, PODMAN)
-    )
+    docker, podman = (answered("RX 7900 XTX, ubuntu 24.04", {"engines": [engine], "nodes": NODES}) for engine in (DOCKER, PODMAN))
     assert {("--group-add", "992"), ("--user", "1000:1000"), ("--device", "/dev/kfd")} <= pairs(docker)
     assert {("--group-add", "keep-groups"), ("--userns", "keep-id")} <= pairs(podman)
     alone = answered("RX 7900 XTX, ubuntu 24.04", {"engines": [{**PODMAN, "more_ids": False}], "nodes": NODES})
@@ -120,8 +80,7 @@ def test_groups_are_numbers_for_root_and_kept_without():
     assert ("--group-add", "keep-groups") in pairs(alone)
     assert "--user" not in podman.argv
     runc = answered(
-        "RX 7900 XTX, ubuntu 24.04",
-        {"engines": [{**PODMAN, "oci_runtime": "runc", "oci_runtimes": ["runc", "crun"]}], "nodes": NODES},
+        "RX 7900 XTX, ubuntu 24.04", {"engines": [{**PODMAN, "oci_runtime": "runc", "oci_runtimes": ["runc", "crun"]}], "nodes": NODES}
     )
     assert runc.argv[:4] == ["podman", "--runtime", "crun", "run"]
 
@@ -137,36 +96,23 @@ def test_a_folder_of_work_gets_a_label_and_a_home_none():
 
 
 def test_apptainer_lets_in_what_a_job_needs_and_nothing_else():
-    variables = {
-        "CUDA_VISIBLE_DEVICES": "1",
-        "PYTHONPATH": "/x",
-        "HTTPS_PROXY": "http://u:secret@proxy:1",
-        "HF_HOME": "/scratch/hf",
-    }
+    variables = {"CUDA_VISIBLE_DEVICES": "1", "PYTHONPATH": "/x", "HTTPS_PROXY": "http://u:secret@proxy:1", "HF_HOME": "/scratch/hf"}
     answer = answered(
         "4x A100 SXM4 40GB, driver 535.183.06, rocky 9",
         {"engines": [APPTAINER], "environment": variables, "cwd": "/scratch/run"},
         what="/s/x.sif",
     )
     assert {"--nv", "--cleanenv"} <= set(answer.argv)
-    assert answer.exports.keys() == {
-        "APPTAINERENV_CUDA_VISIBLE_DEVICES",
-        "APPTAINERENV_HTTPS_PROXY",
-        "APPTAINERENV_HF_HOME",
-    }
+    assert answer.exports.keys() == {"APPTAINERENV_CUDA_VISIBLE_DEVICES", "APPTAINERENV_HTTPS_PROXY", "APPTAINERENV_HF_HOME"}
     assert "secret" not in " ".join(answer.argv)
     assert {("--bind", "/scratch/run:/scratch/run"), ("--bind", "/scratch/hf:/scratch/hf")} <= pairs(answer)
 
 
 def test_a_secret_is_passed_by_name_also_where_its_value_was_typed():
-    answer = answered(
-        ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.18"}, variables={"HF_TOKEN": "hf_typed", "MODE": "fast"}
-    )
+    answer = answered(ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.18"}, variables={"HF_TOKEN": "hf_typed", "MODE": "fast"})
     assert {("--env", "HF_TOKEN"), ("--env", "MODE=fast")} <= pairs(answer)
     assert causes(answer) == ["secret-by-value"]
-    file = answered(
-        ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.18"}, variables={"HF_TOKEN": None}, form="compose"
-    ).files[0]
+    file = answered(ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.18"}, variables={"HF_TOKEN": None}, form="compose").files[0]
     assert '- "HF_TOKEN"\n' in file.text
 
 
@@ -174,12 +120,8 @@ def test_a_file_holds_what_the_command_says():
     import yaml
 
     host = {"engines": [DOCKER], "nvidia_toolkit": "1.18", "nodes": NODES}
-    service = yaml.safe_load(answered(ADA, host, form="compose", command=("echo", "$HOME: x")).files[0].text)[
-        "services"
-    ]["pytorch"]
-    assert service["deploy"]["resources"]["reservations"]["devices"] == [
-        {"driver": "nvidia", "capabilities": ["gpu"], "count": "all"}
-    ]
+    service = yaml.safe_load(answered(ADA, host, form="compose", command=("echo", "$HOME: x")).files[0].text)["services"]["pytorch"]
+    assert service["deploy"]["resources"]["reservations"]["devices"] == [{"driver": "nvidia", "capabilities": ["gpu"], "count": "all"}]
     assert service["command"] == ["echo", "$$HOME: x"]
     dev = json.loads(answered("RX 7900 XTX, ubuntu 24.04", host, form="devcontainer").files[0].text)
     assert dev["runArgs"][:3] == ["--device=/dev/kfd", "--device=/dev/dri", "--group-add=992"]
@@ -192,24 +134,14 @@ def test_a_path_that_holds_signs_of_the_short_form_is_mounted_by_the_long_one():
     assert ("--mount", 'type=bind,"source=/home/ada/a:b,""c","target=/home/ada/a:b,""c",readonly') in pairs(answer)
 
 
-@pytest.mark.parametrize(
-    "word", ["--privileged", "-v", "a b", "x;y", "img\n--privileged", "img:--x", "$(x)", "", "a/../b:t ag"]
-)
+@pytest.mark.parametrize("word", ["--privileged", "-v", "a b", "x;y", "img\n--privileged", "img:--x", "$(x)", "", "a/../b:t ag"])
 def test_no_name_of_an_image_becomes_an_option(word):
     with pytest.raises(ContainerError):
         checked(Asked(what=word))
 
 
 @pytest.mark.parametrize(
-    "request_",
-    [
-        {"name": "--rm"},
-        {"name": "a b"},
-        {"gpu": "0 --privileged"},
-        {"gpu": "all,0"},
-        {"publish": (0,)},
-        {"publish": (70000,)},
-    ],
+    "request_", [{"name": "--rm"}, {"name": "a b"}, {"gpu": "0 --privileged"}, {"gpu": "all,0"}, {"publish": (0,)}, {"publish": (70000,)}]
 )
 def test_no_other_word_becomes_one(request_):
     with pytest.raises(ContainerError):
@@ -245,15 +177,8 @@ def test_the_engine_that_needs_the_fewest_changes_is_taken():
 
 def test_a_folder_of_windows_has_a_path_of_its_own_inside():
     desktop = {**DOCKER, "flavour": "desktop", "runtimes": ["runc"]}
-    answer = answered(
-        "RTX 4080, driver 581.42, windows 11",
-        {"engines": [desktop], "cwd": "C:\\Users\\ada\\w", "home": "C:\\Users\\ada"},
-    )
-    assert {
-        ("--gpus", "all"),
-        ("--workdir", "/work"),
-        ("--mount", "type=bind,source=C:\\Users\\ada\\w,target=/work"),
-    } <= pairs(answer)
+    answer = answered("RTX 4080, driver 581.42, windows 11", {"engines": [desktop], "cwd": "C:\\Users\\ada\\w", "home": "C:\\Users\\ada"})
+    assert {("--gpus", "all"), ("--workdir", "/work"), ("--mount", "type=bind,source=C:\\Users\\ada\\w,target=/work")} <= pairs(answer)
     assert (answer.verdict, answer.devices[0].served) == ("ready", True)
 
 

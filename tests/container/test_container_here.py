@@ -41,18 +41,11 @@ def seen(tmp_path, profile, files, programs=None, engines=()):
 
 
 def test_descriptions_of_devices_are_read_in_both_forms(tmp_path):
-    files = {
-        "/etc/cdi/nvidia.yaml": YAML,
-        "/run/cdi/amd.json": JSON,
-        "/etc/cdi/notes.txt": YAML,
-        "/etc/cdi/cut.json": "{",
-    }
+    files = {"/etc/cdi/nvidia.yaml": YAML, "/run/cdi/amd.json": JSON, "/etc/cdi/notes.txt": YAML, "/etc/cdi/cut.json": "{"}
     first, second = seen(tmp_path, "RTX 4090, driver 580.95.05, ubuntu 24.04", files).cdi
     assert (first.file, first.cdi_version, first.driver) == ("/etc/cdi/nvidia.yaml", "0.5.0", "580.95.05")
     assert first.devices == ("nvidia.com/gpu=0", "nvidia.com/gpu=all")
-    assert (second.kind, second.cdi_version, second.devices) == (
-        "amd.com/gpu", "0.6.0", ("amd.com/gpu=0", "amd.com/gpu=all"),
-    )  # fmt: skip
+    assert (second.kind, second.cdi_version, second.devices) == ("amd.com/gpu", "0.6.0", ("amd.com/gpu=0", "amd.com/gpu=all"))
 
 
 def test_a_description_below_a_folder_with_two_names_is_one(tmp_path):
@@ -65,9 +58,7 @@ def test_a_description_below_a_folder_with_two_names_is_one(tmp_path):
 def test_nodes_have_their_groups_and_their_cards(tmp_path):
     files = {"/dev/kfd": "", "/dev/dri/card0": "", "/dev/dri/renderD128": "", "/dev/dri/by-path": ""}
     host = seen(tmp_path, "RX 7900 XTX, ubuntu 24.04", files)
-    assert {path: node.gid for path, node in host.nodes.items()} == {
-        "/dev/kfd": 992, "/dev/dri/card0": 992, "/dev/dri/renderD128": 992,
-    }  # fmt: skip
+    assert {path: node.gid for path, node in host.nodes.items()} == {"/dev/kfd": 992, "/dev/dri/card0": 992, "/dev/dri/renderD128": 992}
 
 
 @pytest.mark.parametrize(
@@ -76,11 +67,7 @@ def test_nodes_have_their_groups_and_their_cards(tmp_path):
         ({}, {}, False),
         ({"/usr/bin/nvidia-container-runtime": ""}, {}, True),
         ({}, {"nvidia-ctk --version": "NVIDIA Container Toolkit CLI version 1.17.8"}, "1.17.8 (base package)"),
-        (
-            {"/usr/bin/nvidia-container-runtime-hook": ""},
-            {"nvidia-ctk --version": "NVIDIA Container Toolkit CLI version 1.17.8"},
-            "1.17.8",
-        ),
+        ({"/usr/bin/nvidia-container-runtime-hook": ""}, {"nvidia-ctk --version": "NVIDIA Container Toolkit CLI version 1.17.8"}, "1.17.8"),
     ],
 )
 def test_nvidias_toolkit_is_known_by_its_programs(tmp_path, files, programs, toolkit):
@@ -96,9 +83,14 @@ def test_the_account_its_folder_and_its_proxies_are_known(tmp_path):
 
 def test_engines_that_answer_are_those_that_are_there(tmp_path):
     info = {
-        "ServerVersion": "28.3.2", "OperatingSystem": "Docker Desktop", "SecurityOptions": ["name=rootless"],
-        "Runtimes": {"runc": {}, "nvidia": {}}, "DefaultRuntime": "runc", "CDISpecDirs": ["/etc/cdi"], "CgroupDriver": "systemd",
-    }  # fmt: skip
+        "ServerVersion": "28.3.2",
+        "OperatingSystem": "Docker Desktop",
+        "SecurityOptions": ["name=rootless"],
+        "Runtimes": {"runc": {}, "nvidia": {}},
+        "DefaultRuntime": "runc",
+        "CDISpecDirs": ["/etc/cdi"],
+        "CgroupDriver": "systemd",
+    }
     programs = {
         "docker info --format {{json .}}": "WARNING: no swap limit\n" + json.dumps(info),
         "podman info --format json": "Error: none",
@@ -107,8 +99,12 @@ def test_engines_that_answer_are_those_that_are_there(tmp_path):
     }
     docker, apptainer = asking(Machine(tmp_path / "root", tmp_path / "home", programs))()
     assert (docker.name, docker.flavour, docker.rootless, docker.runtimes, docker.cdi) == (
-        "docker", "desktop", True, ("runc", "nvidia"), True,
-    )  # fmt: skip
+        "docker",
+        "desktop",
+        True,
+        ("runc", "nvidia"),
+        True,
+    )
     assert (apptainer.name, apptainer.version) == ("apptainer", "1.3.6")
 
 

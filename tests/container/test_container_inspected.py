@@ -15,12 +15,7 @@ BOTH = [{"PathOnHost": "/dev/kfd"}, {"PathOnHost": "/dev/dri"}]
 
 def found(machine, image, command=("python", "x.py"), user="", **started):
     inspection = {
-        "Config": {
-            "Image": image,
-            "Cmd": list(command),
-            "Env": ["HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"],
-            "User": user,
-        },
+        "Config": {"Image": image, "Cmd": list(command), "Env": ["HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"], "User": user},
         "HostConfig": started,
     }
     host = msgspec.convert({**PERSON, "nodes": NODES}, Host)
@@ -32,22 +27,12 @@ def found(machine, image, command=("python", "x.py"), user="", **started):
     [
         ({"image": CUDA}, "gpu-not-requested"),
         ({"image": CUDA, "DeviceRequests": [{"Count": -1}], "Privileged": True}, "privileged"),
+        ({"image": CUDA, "DeviceRequests": [{"Count": -1}], "command": ("torchrun", "x.py"), "ShmSize": 67108864}, "shm-too-small"),
         (
-            {"image": CUDA, "DeviceRequests": [{"Count": -1}], "command": ("torchrun", "x.py"), "ShmSize": 67108864},
-            "shm-too-small",
-        ),
-        (
-            {
-                "image": CUDA,
-                "DeviceRequests": [{"Count": -1}],
-                "PortBindings": {"8000/tcp": [{"HostIp": "", "HostPort": "8000"}]},
-            },
+            {"image": CUDA, "DeviceRequests": [{"Count": -1}], "PortBindings": {"8000/tcp": [{"HostIp": "", "HostPort": "8000"}]}},
             "port-on-all-interfaces",
         ),
-        (
-            {"image": "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime", "DeviceRequests": [{"Count": -1}]},
-            "base-image-arch-dropped",
-        ),
+        ({"image": "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime", "DeviceRequests": [{"Count": -1}]}, "base-image-arch-dropped"),
     ],
 )
 def test_what_keeps_a_container_from_its_work(told, cause):
@@ -66,12 +51,6 @@ def test_the_groups_of_the_nodes_are_those_of_the_host():
 def test_a_sound_container_is_left_alone():
     ports = {"8000/tcp": [{"HostIp": "127.0.0.1", "HostPort": "8000"}]}
     assert (
-        found(
-            "RTX 4090, driver 580.95.05, ubuntu 24.04",
-            CUDA,
-            DeviceRequests=[{"DeviceIDs": ["0"]}],
-            IpcMode="host",
-            PortBindings=ports,
-        )
+        found("RTX 4090, driver 580.95.05, ubuntu 24.04", CUDA, DeviceRequests=[{"DeviceIDs": ["0"]}], IpcMode="host", PortBindings=ports)
         == set()
     )

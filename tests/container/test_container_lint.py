@@ -16,10 +16,7 @@ def found(text, name="Dockerfile", machine=None, **beside):
     """Causes by line."""
     files = {key.replace("__", "/"): value for key, value in beside.items()} | (EXTENSION if "ext" in text else {})
     site = read_profile(machine) if machine else None
-    return [
-        (finding.cause, finding.line[0])
-        for finding in lint(name, text, lambda path: files.get(path.removeprefix("./"), ""), site)
-    ]
+    return [(finding.cause, finding.line[0]) for finding in lint(name, text, lambda path: files.get(path.removeprefix("./"), ""), site)]
 
 
 def service(*lines, image=TORCH):
@@ -28,11 +25,7 @@ def service(*lines, image=TORCH):
 
 WRONG = [
     ("pip-externally-managed", 2, "FROM ubuntu:24.04\nRUN pip3 install --no-cache-dir numpy\n"),
-    (
-        "pip-externally-managed",
-        2,
-        "FROM pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime\nRUN pip install --no-cache-dir einops\n",
-    ),
+    ("pip-externally-managed", 2, "FROM pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime\nRUN pip install --no-cache-dir einops\n"),
     ("image-tag-does-not-exist", 1, "FROM pytorch/pytorch:2.7.1-cuda12.1-cudnn9-runtime\n"),
     ("image-tag-does-not-exist", 1, "FROM nvidia/cuda:latest\n"),
     ("arg-lost-after-from", 3, "ARG NAME=x\nFROM python:3.12-slim\nRUN echo ${NAME}\n"),
@@ -44,11 +37,7 @@ WRONG = [
     ),
     ("conda-activate-in-run", 2, "FROM continuumio/miniconda3:24.11.1-0\nRUN conda activate x && python -V\n"),
     ("torch-reinstalled-over-base", 2, f"FROM {TORCH}\nRUN pip install --no-cache-dir -U torch\n"),
-    (
-        "torch-reinstalled-over-base",
-        2,
-        "FROM nvcr.io/nvidia/pytorch:25.06-py3\nRUN pip install --no-cache-dir 'torch>=2.8'\n",
-    ),
+    ("torch-reinstalled-over-base", 2, "FROM nvcr.io/nvidia/pytorch:25.06-py3\nRUN pip install --no-cache-dir 'torch>=2.8'\n"),
     ("cuda-torch-on-amd", 2, f"FROM {ROCM}\nRUN pip install --no-cache-dir torch==2.9.1\n"),
     (
         "gpu-arch-not-set-at-build",
@@ -87,43 +76,15 @@ def test_a_recipe_that_breaks_none(text):
 
 
 COMPOSE = [
-    (
-        "gpu-not-requested",
-        service("command: python train.py --device cuda"),
-        service("command: python train.py --device cpu"),
-    ),
-    (
-        "gpu-request-malformed",
-        service("deploy: {resources: {limits: {devices: [{capabilities: [gpu]}]}}}"),
-        service("gpus: all"),
-    ),
-    (
-        "rocm-device-missing",
-        service("devices: [/dev/dri]", image=ROCM),
-        service("devices: [/dev/kfd, /dev/dri]", image=ROCM),
-    ),
+    ("gpu-not-requested", service("command: python train.py --device cuda"), service("command: python train.py --device cpu")),
+    ("gpu-request-malformed", service("deploy: {resources: {limits: {devices: [{capabilities: [gpu]}]}}}"), service("gpus: all")),
+    ("rocm-device-missing", service("devices: [/dev/dri]", image=ROCM), service("devices: [/dev/kfd, /dev/dri]", image=ROCM)),
     ("device-group-by-name", service("gpus: all", "group_add: [render]"), service("gpus: all", "group_add: ['992']")),
-    (
-        "shm-too-small",
-        service("gpus: all", "command: torchrun x.py"),
-        service("gpus: all", "command: torchrun x.py", "ipc: host"),
-    ),
-    (
-        "port-on-all-interfaces",
-        service("gpus: all", "ports: ['8000:8000']"),
-        service("gpus: all", "ports: ['127.0.0.1:8000:8000']"),
-    ),
-    (
-        "runs-as-root-with-mount",
-        service("gpus: all", "volumes: ['./:/w']"),
-        service("gpus: all", "volumes: ['./:/w:ro']"),
-    ),
+    ("shm-too-small", service("gpus: all", "command: torchrun x.py"), service("gpus: all", "command: torchrun x.py", "ipc: host")),
+    ("port-on-all-interfaces", service("gpus: all", "ports: ['8000:8000']"), service("gpus: all", "ports: ['127.0.0.1:8000:8000']")),
+    ("runs-as-root-with-mount", service("gpus: all", "volumes: ['./:/w']"), service("gpus: all", "volumes: ['./:/w:ro']")),
     ("privileged", service("privileged: true"), service("privileged: true", image="docker:27-dind")),
-    (
-        "docker-socket-mounted",
-        service("gpus: all", "volumes: ['/var/run/docker.sock:/var/run/docker.sock']"),
-        service("gpus: all"),
-    ),
+    ("docker-socket-mounted", service("gpus: all", "volumes: ['/var/run/docker.sock:/var/run/docker.sock']"), service("gpus: all")),
     ("legacy-runtime-key", service("runtime: nvidia"), service("runtime: nvidia", image="dustynv/pytorch:2.7-r36.4.0")),
     (
         "wrong-visibility-variable",
@@ -161,9 +122,7 @@ def test_a_dev_container_is_read_with_its_comments_and_what_it_is_built_from():
         ("gpu-not-requested", 2)
     ]
     asked = text.replace('"remoteUser"', '"runArgs": ["--gpus", "all"],\n "remoteUser"')
-    assert (
-        found(asked, ".devcontainer/devcontainer.json", Dockerfile="FROM nvidia/cuda:12.8.1-devel-ubuntu22.04\n") == []
-    )
+    assert found(asked, ".devcontainer/devcontainer.json", Dockerfile="FROM nvidia/cuda:12.8.1-devel-ubuntu22.04\n") == []
 
 
 def test_a_definition_is_read_line_by_line():
@@ -184,8 +143,7 @@ def test_what_needs_no_judgement_is_mended_and_then_gone():
 
 def test_a_shell_is_told_apart_as_a_shell_does():
     parsed = [
-        (command.name, command.variables)
-        for command in commands("A=1 /usr/bin/pip install x && echo 'a && b' | cat # no\nuv pip list")
+        (command.name, command.variables) for command in commands("A=1 /usr/bin/pip install x && echo 'a && b' | cat # no\nuv pip list")
     ]
     assert parsed == [("pip", {"A": "1"}), ("echo", {}), ("cat", {}), ("uv", {})]
     stage = dockerfile("FROM a AS b\nFROM b\nRUN --mount=type=cache,target=/x \\\n  # told\n  true\n").stages[1]

@@ -33,27 +33,12 @@ def started(tmp_path, monkeypatch):
     program.write_text(ENGINE.format(python=sys.executable, info=json.dumps(INFO)))
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    return lambda *words: [
-        sys.executable,
-        "-m",
-        "rigup",
-        "container",
-        "run",
-        "localhost/tool:1",
-        "--engine",
-        "podman",
-        *words,
-    ]
+    return lambda *words: [sys.executable, "-m", "rigup", "container", "run", "localhost/tool:1", "--engine", "podman", *words]
 
 
 def test_the_exit_status_is_the_programs(started, tmp_path):
     done = subprocess.run(
-        started("--", "sh", "-c", "echo out; exit 7"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        started("--", "sh", "-c", "echo out; exit 7"), cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.returncode, done.stdout) == (7, "out\n")
 
@@ -68,12 +53,7 @@ def test_a_secret_that_was_typed_reaches_the_program_and_no_command_line(started
 def test_what_it_dies_of_is_told(started, tmp_path):
     message = "RuntimeError: CUDA error: no kernel image is available for execution on the device"
     done = subprocess.run(
-        started("--", "sh", "-c", f"echo '{message}' >&2; exit 1"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        started("--", "sh", "-c", f"echo '{message}' >&2; exit 1"), cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 1
     assert message in done.stderr
@@ -118,30 +98,16 @@ def test_podman_itself_takes_every_option(tmp_path):
         "environment": {"HTTPS_PROXY": "http://127.0.0.1:3128"},
     }
     answer = answered(
-        "RX 7900 XTX, ubuntu 24.04",
-        host,
-        what="localhost/tool:1",
-        publish=(8080,),
-        variables={"HF_TOKEN": None, "A": "b c"},
-        name="made",
+        "RX 7900 XTX, ubuntu 24.04", host, what="localhost/tool:1", publish=(8080,), variables={"HF_TOKEN": None, "A": "b c"}, name="made"
     )
     # Nodes that this machine lacks are stood in for; the folder of work may itself lie below /dev (/dev/shm).
-    words = [
-        "/dev/null:" + word if option == "--device" else word
-        for option, word in zip(answer.argv, answer.argv[1:], strict=False)
-    ]
+    words = ["/dev/null:" + word if option == "--device" else word for option, word in zip(answer.argv, answer.argv[1:], strict=False)]
     created = subprocess.run(
-        ["podman", *store, "create", *words[words.index("run") + 1 :]],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        ["podman", *store, "create", *words[words.index("run") + 1 :]], capture_output=True, text=True, timeout=120, check=False
     )
     assert created.returncode == 0, created.stderr
     inspected = json.loads(
-        subprocess.run(
-            ["podman", *store, "inspect", "made"], capture_output=True, text=True, timeout=120, check=True
-        ).stdout
+        subprocess.run(["podman", *store, "inspect", "made"], capture_output=True, text=True, timeout=120, check=True).stdout
     )[0]
     assert inspected["Config"]["Cmd"] == ["python", "train.py"]
     assert inspected["HostConfig"]["Privileged"] is False

@@ -66,9 +66,7 @@ class Engine:
 
     def __init__(self, account: int) -> None:
         # podman takes no longer path than one of 50 characters
-        self.folder = Path(
-            tempfile.mkdtemp(prefix="rigup-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-        )
+        self.folder = Path(tempfile.mkdtemp(prefix="rigup-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
         self.account = account
         runtime = 'runtime = "runc"\ncgroup_manager = "cgroupfs"\n' if shutil.which("runc") else ""
         # an account's own network wants a program and a device that may be missing, and none of what it tests
@@ -84,8 +82,9 @@ class Engine:
             **{name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "RIGUP_"))},
             "CONTAINERS_CONF": str(self.folder / "containers.conf"),
             "CONTAINERS_STORAGE_CONF": str(self.folder / "storage.conf"),
-            "HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder),
-        }  # fmt: skip
+            "HOME": str(self.folder),
+            "XDG_RUNTIME_DIR": str(self.folder),
+        }
         self.podman("import", "--change", "CMD /bin/sh", str(tar), IMAGE)
         self.podman("run", "--rm", "--network", "none", IMAGE, "/bin/id")
 
@@ -98,12 +97,10 @@ class Engine:
 
     def start(self, argv: list[str], **options: object) -> "subprocess.CompletedProcess[str]":
         """A program with these settings, by the account, in the folder of work."""
-        as_whom = (
-            {} if self.account == os.getuid() else {"user": self.account, "group": self.account, "extra_groups": []}
-        )
+        as_whom = {} if self.account == os.getuid() else {"user": self.account, "group": self.account, "extra_groups": []}
         return subprocess.run(
-            argv, cwd=self.work, env={**self.environment, **options}, capture_output=True, text=True, timeout=300, check=False, **as_whom,
-        )  # fmt: skip
+            argv, cwd=self.work, env={**self.environment, **options}, capture_output=True, text=True, timeout=300, check=False, **as_whom
+        )
 
     def rigup(self, *words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
         """`rigup container` with podman."""
@@ -168,7 +165,7 @@ def test_a_signal_reaches_the_program_and_no_container_is_left(engine):
     words = run("--name", "signalled", "--", "sh", "-c", "trap 'exit 9' TERM; echo ready; while :; do sleep 0.1; done")
     running = subprocess.Popen(
         [sys.executable, "-m", "rigup", "container", *words], cwd=engine.work, env=engine.environment, stdout=subprocess.PIPE, text=True
-    )  # fmt: skip
+    )
     assert running.stdout.readline() == "ready\n"
     running.send_signal(signal.SIGTERM)
     assert running.wait(60) == 9
@@ -178,9 +175,7 @@ def test_a_signal_reaches_the_program_and_no_container_is_left(engine):
 
 def test_a_service_in_the_background_is_reached_on_loopback_and_examined(engine):
     (engine.work / "index.html").write_text("served")
-    done = engine.rigup(
-        *run("--detach", "--name", "served", "--publish", "18033", "--", "sh", "-c", "httpd -f -p 18033")
-    )
+    done = engine.rigup(*run("--detach", "--name", "served", "--publish", "18033", "--", "sh", "-c", "httpd -f -p 18033"))
     if done.returncode and re.search(r"netavark|iptables|nft|network", done.stderr):
         pytest.skip("podman makes no networks here: " + done.stderr[-200:])
     assert done.returncode == 0, done.stderr
@@ -204,39 +199,45 @@ def test_a_service_in_the_background_is_reached_on_loopback_and_examined(engine)
 
 def test_rootless_files_belong_to_whom_they_should(rootless):
     """The command that is said for a rootless podman of an account, run by that account."""
-    host = {"engines": [{**PODMAN, "more_ids": False}], "cwd": str(rootless.work), "uid": NOBODY, "gid": NOBODY, "home": str(rootless.folder)}  # fmt: skip
-    answer = answered(
-        "no gpu, debian 12", host, what=IMAGE, command=("sh", "-c", "id -u; touch made; exit 5"), terminal=False
-    )
+    host = {
+        "engines": [{**PODMAN, "more_ids": False}],
+        "cwd": str(rootless.work),
+        "uid": NOBODY,
+        "gid": NOBODY,
+        "home": str(rootless.folder),
+    }
+    answer = answered("no gpu, debian 12", host, what=IMAGE, command=("sh", "-c", "id -u; touch made; exit 5"), terminal=False)
     done = rootless.start(list(answer.argv))
     assert done.returncode == 5, done.stderr
     assert (rootless.work / "made").stat().st_uid == NOBODY
 
 
 @pytest.mark.torch
-@pytest.mark.skipif(
-    not os.environ.get("RIGUP_TORCH_PYTHON"), reason="RIGUP_TORCH_PYTHON names no interpreter with torch"
-)
+@pytest.mark.skipif(not os.environ.get("RIGUP_TORCH_PYTHON"), reason="RIGUP_TORCH_PYTHON names no interpreter with torch")
 def test_an_environment_is_proven_inside_of_a_container(engine, tmp_path):
     """The interpreters are mounted where they lie: what computes is the container's own loader, devices and limits."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "plan"))
     from bases import python_root
 
-    engine.podman(
-        "import", "--change", "ENV PATH=/usr/bin:/bin", str(python_root(tmp_path / "python.tar")), "localhost/python:1"
-    )
+    engine.podman("import", "--change", "ENV PATH=/usr/bin:/bin", str(python_root(tmp_path / "python.tar")), "localhost/python:1")
     torch_home = Path(os.environ["RIGUP_TORCH_PYTHON"]).parent.parent
     libraries = {Path(path).parent for path in _loaded(sys.executable) if "/ld-" not in path}
-    homes = [
-        *libraries,
-        Path(sys.base_prefix),
-        Path(sys.executable).parent.parent,
-        torch_home,
-        Path(__file__).parents[2] / "src",
-    ]
+    homes = [*libraries, Path(sys.base_prefix), Path(sys.executable).parent.parent, torch_home, Path(__file__).parents[2] / "src"]
     mounts = [word for home in homes for word in ("--mount", f"{home}:ro")]
     done = engine.rigup(
-        "run", "localhost/python:1", "--engine", "podman", *mounts, "--", sys.executable, "-m", "rigup", "verify", "--quick", "--json", str(torch_home),
-    )  # fmt: skip
+        "run",
+        "localhost/python:1",
+        "--engine",
+        "podman",
+        *mounts,
+        "--",
+        sys.executable,
+        "-m",
+        "rigup",
+        "verify",
+        "--quick",
+        "--json",
+        str(torch_home),
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert json.loads(done.stdout)["verdict"] == "verified", done.stdout[-2000:] + done.stderr[-2000:]

@@ -15,9 +15,11 @@ BOOT = "/proc/sys/kernel/random/boot_id"
 
 def told(runtime="crun", rootless=True, remote=False, ids=2):
     host = {
-        "ociRuntime": {"name": runtime}, "security": {"rootless": rootless}, "serviceIsRemote": remote,
+        "ociRuntime": {"name": runtime},
+        "security": {"rootless": rootless},
+        "serviceIsRemote": remote,
         "idMappings": {"uidmap": [{"size": 1}] * ids},
-    }  # fmt: skip
+    }
     return json.dumps({"host": host, "version": {"Version": "5.5.2"}})
 
 
@@ -25,10 +27,17 @@ def told(runtime="crun", rootless=True, remote=False, ids=2):
 def machine(tmp_path):
     machine = Machine(tmp_path / "root", tmp_path / "home", {INFO: told()})
     files = {
-        "/usr/bin/podman": "#!", BOOT: "a1\n", "/proc/self/uid_map": "0 0 4294967295\n", "/etc/subuid": "ada:100000:65536\n", "/etc/passwd": "ada\n",
-        "/usr/share/containers/containers.conf": "", "/run/user/1000/libpod/tmp/pause.pid": "77", "/proc/77/uid_map": "0 1000 1\n1 100000 65536\n",
-        "/usr/local/bin/tool": "", "/usr/libexec/podman/netavark": "",
-    }  # fmt: skip
+        "/usr/bin/podman": "#!",
+        BOOT: "a1\n",
+        "/proc/self/uid_map": "0 0 4294967295\n",
+        "/etc/subuid": "ada:100000:65536\n",
+        "/etc/passwd": "ada\n",
+        "/usr/share/containers/containers.conf": "",
+        "/run/user/1000/libpod/tmp/pause.pid": "77",
+        "/proc/77/uid_map": "0 1000 1\n1 100000 65536\n",
+        "/usr/local/bin/tool": "",
+        "/usr/libexec/podman/netavark": "",
+    }
     for path, text in files.items():
         machine.put(path, text)
     return machine
@@ -54,9 +63,7 @@ CHANGES = {
     "a podman that is found first": lambda machine: machine.put("/usr/local/bin/podman", "#!"),
     "a runtime that came": lambda machine: machine.put("/usr/bin/runc", ""),
     "a helper that went": lambda machine: machine.remove("/usr/libexec/podman/netavark"),
-    "the distribution's configuration": lambda machine: machine.put(
-        "/usr/share/containers/containers.conf", "[engine]"
-    ),
+    "the distribution's configuration": lambda machine: machine.put("/usr/share/containers/containers.conf", "[engine]"),
     "the administrator's configuration": lambda machine: machine.put("/etc/containers/containers.conf", "[engine]"),
     "a piece of the configuration": lambda machine: machine.put("/etc/containers/containers.conf.d/9.conf", "[engine]"),
     "the account's configuration": lambda machine: machine.put(

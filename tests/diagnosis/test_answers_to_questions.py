@@ -26,9 +26,17 @@ SMI = """\
 +-----------------------------------------+------------------------+----------------------+
 """
 IDLE = {
-    "driver": "570.133.07", "cuda": "12.8", "name": "NVIDIA GeForce RTX 4090", "celsius": 41, "state": "P8", "draws": 18,
-    "limit": 450, "used": 611, "whole": 24564, "load": 2,
-}  # fmt: skip
+    "driver": "570.133.07",
+    "cuda": "12.8",
+    "name": "NVIDIA GeForce RTX 4090",
+    "celsius": 41,
+    "state": "P8",
+    "draws": 18,
+    "limit": 450,
+    "used": 611,
+    "whole": 24564,
+    "load": 2,
+}
 BUSY = {**IDLE, "celsius": 74, "state": "P2", "draws": 390, "used": 20012, "load": 99}
 SMALL = {**IDLE, "name": "NVIDIA GeForce RTX 3060", "limit": 170, "whole": 12288}
 TWO = """\
@@ -72,7 +80,12 @@ SOUND = [
     ("Поддерживает ли RTX 2080 Ti flash attention?", "", "what-a-chip-can", r"no FlashAttention 2"),
     ("Can my RX 7900 XTX train in bf16?", torch("AMD Radeon RX 7900 XTX", "2.8.0+rocm6.4"), "what-a-chip-can", r"gfx1100\) has bfloat16"),
     ("What is the compute capability of my card?", TWO, "compute-capability", r"8\.6 \(sm_86\)"),
-    ("How much VRAM do I need for a 13B model in 4 bit?", shown(SMALL), "memory-for-a-model", r"7\.4 GiB in Q4_K_M.*12\.0 GiB.*leaves 4\.6 GiB"),
+    (
+        "How much VRAM do I need for a 13B model in 4 bit?",
+        shown(SMALL),
+        "memory-for-a-model",
+        r"7\.4 GiB in Q4_K_M.*12\.0 GiB.*leaves 4\.6 GiB",
+    ),
     ("Will a 70B model in Q4 run on my card?", shown(), "memory-for-a-model", r"15\.\d GiB too little"),
     ("RTX 3070: is it enough for an 8B model in 8-bit?", "", "memory-for-a-model", r"leaves only 0\.\d GiB"),
     ("Сколько видеопамяти нужно для модели 7B?", "", "memory-for-a-model", r"4\.0 GiB in 4 bits.*13\.0 GiB in 16 bits"),
@@ -85,22 +98,57 @@ SOUND = [
     ("温度 78 度正常吗？", shown(BUSY, celsius=78), "temperature-under-load", r"^78 °C"),
     ("What do P8 and P0 mean, is my card stuck?", shown(), "performance-states", r"nothing to do"),
     ("What is persistence mode, do I need it?", shown(), "persistence-mode", r"nothing compute faster"),
-    ("Why is 611 MiB memory used although nothing runs?", shown(), "memory-that-nobody-uses", r"^611 MiB are what the driver and a desktop"),
+    (
+        "Why is 611 MiB memory used although nothing runs?",
+        shown(),
+        "memory-that-nobody-uses",
+        r"^611 MiB are what the driver and a desktop",
+    ),
     ("What does N/A mean in nvidia-smi under ECC?", shown(), "not-available-in-nvidia-smi", r"no error"),
     ("GPU utilization is 100 % but power is low: is the card really used?", shown(BUSY), "what-utilization-means", r"share of time"),
     ("How do I limit the power of my card to 280 W?", shown(), "power-of-a-card-limited", r"-pl 280"),
     ("How do I reduce the power draw of this card?", shown(), "power-of-a-card-limited", r"-pl 360"),
-    ("Why does torch say cuda on my AMD card?", torch("AMD Radeon RX 7900 XTX", "2.8.0+rocm6.4"), "cuda-names-on-amd", r"torch\.version\.hip"),
+    (
+        "Why does torch say cuda on my AMD card?",
+        torch("AMD Radeon RX 7900 XTX", "2.8.0+rocm6.4"),
+        "cuda-names-on-amd",
+        r"torch\.version\.hip",
+    ),
     ("Should I update my driver? Everything works.", shown(), "update-of-what-works", r"Driver 570\.133\.07 carries CUDA 12\.8"),
     ("Do I need the CUDA toolkit when I only use PyTorch?", torch("NVIDIA GeForce RTX 4090"), "toolkit-for-wheels", r"brings CUDA 12\.8"),
     ("Is this a problem? nvidia-smi shows CUDA 12.8 but nvcc says 12.4.", shown(), "versions-of-cuda-differ", r"three things"),
-    ("Does everything look right?", torch("NVIDIA GeForce RTX 4090"), "is-all-well", r"torch 2\.9\.0\+cu128 reaches NVIDIA GeForce RTX 4090"),
-    ("Will Qwen3-32B in Q4_K_M fit with 16k context?", shown(), "memory-for-a-model", r"16 384 tokens of context take 4\.0 GiB of it \(qwen3-32b: 256 KiB a token\)"),
-    ("How much context can I set with llama3.1:8b?", shown(SMALL), "context-for-a-model", r"128 KiB a token in a cache of 16 bits: .* about \d\d 000 tokens"),
-    ("Welches ist das größte Modell, das hier läuft?", shown(SMALL), "largest-model", r"12\.0 GiB of NVIDIA GeForce RTX 3060 hold a model of up to about 17 B"),
+    (
+        "Does everything look right?",
+        torch("NVIDIA GeForce RTX 4090"),
+        "is-all-well",
+        r"torch 2\.9\.0\+cu128 reaches NVIDIA GeForce RTX 4090",
+    ),
+    (
+        "Will Qwen3-32B in Q4_K_M fit with 16k context?",
+        shown(),
+        "memory-for-a-model",
+        r"16 384 tokens of context take 4\.0 GiB of it \(qwen3-32b: 256 KiB a token\)",
+    ),
+    (
+        "How much context can I set with llama3.1:8b?",
+        shown(SMALL),
+        "context-for-a-model",
+        r"128 KiB a token in a cache of 16 bits: .* about \d\d 000 tokens",
+    ),
+    (
+        "Welches ist das größte Modell, das hier läuft?",
+        shown(SMALL),
+        "largest-model",
+        r"12\.0 GiB of NVIDIA GeForce RTX 3060 hold a model of up to about 17 B",
+    ),
     ("qwen2.5 32b writes 36 tokens/s, is that normal?", shown(), "tokens-a-second", r"^36 tokens/s are what .* gives: .* 32 to 46"),
     ("qwen2.5 32b writes 9 tokens/s, is that normal?", shown(), "tokens-a-second", r"^9 tokens/s are less than"),
-    ("Can I use an image of CUDA 12.9 on this driver?", shown(driver="550.144.03", cuda="12.4"), "newer-cuda-than-the-driver", r"built for CUDA 12\.9 runs on it"),
+    (
+        "Can I use an image of CUDA 12.9 on this driver?",
+        shown(driver="550.144.03", cuda="12.4"),
+        "newer-cuda-than-the-driver",
+        r"built for CUDA 12\.9 runs on it",
+    ),
     ("Can I use an image of CUDA 13.0 on this driver?", shown(), "newer-cuda-than-the-driver", r"CUDA 13\.0 wants driver 580"),
     ("Is one 5090 better than two 3090?", TWO, "one-card-or-two", r"RTX 5090: 32\.0 GiB, 1790 GB/s"),
     ("Reicht mein Netzteil mit 850 W?", shown(), "power-supply-for-cards", r"supply of 850 W"),
@@ -108,8 +156,13 @@ SOUND = [
     ("バッチサイズはどのくらいにすべきですか？", shown(BUSY, used=7000), "size-of-a-batch", r"^Here 7000 of 24564 MiB"),
     ("Qual a melhor quantização, Q4_K_M ou Q6_K?", shown(), "which-type-of-weights", r"usual compromise"),
     ("Is the GTX 1080 Ti still supported?", shown(name="NVIDIA GeForce GTX 1080 Ti"), "how-long-a-card-is-served", r"up to branch 580"),
-    ("What colour should the case of my workstation have?", torch("NVIDIA GeForce RTX 4090"), "no-answer-kept", r"not answered here: no answer to it is kept"),
-]  # fmt: skip
+    (
+        "What colour should the case of my workstation have?",
+        torch("NVIDIA GeForce RTX 4090"),
+        "no-answer-kept",
+        r"not answered here: no answer to it is kept",
+    ),
+]
 
 
 @pytest.mark.parametrize(("question", "outputs", "expected", "says"), SOUND, ids=[row[0][:40] for row in SOUND])
@@ -128,7 +181,7 @@ def test_it_is_answered_with_what_the_text_shows(answered, question, outputs, ex
         ("Is the backplate held by screws of M2 or M2.5?", shown(), "GB/s"),  # no chip of Apple's
         ("Ist eine 4090 schneller?", "", "GB/s"),  # nothing to compare it with
     ],
-)  # fmt: skip
+)
 def test_what_nobody_knows_is_not_said(answered, question, outputs, silent):
     answers = answered(question, outputs)[1]
     assert not any(silent in answer for answer in answers.values())
@@ -157,11 +210,23 @@ def test_who_says_that_it_is_slow_is_told_what_would_tell_why(answered):
 
 FAULTY = [
     ("Should I update my driver?", CPU_BUILD),
-    ("Does my T4 support bf16?", "ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your Tesla T4 GPU has compute capability 7.5."),
-    ("Is it normal that nvidia-smi says this?", "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.133"),
-    ("How do I free memory in the notebook?", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 7.78 GiB of which 1.00 GiB is free."),
-    ("How do I make PyTorch use the GPU of my Mac?", ">>> platform.machine()\n'x86_64'\n>>> torch.backends.mps.is_available()\nFalse\n$ sysctl -n machdep.cpu.brand_string\nVirtualApple @ 2.50GHz"),
-]  # fmt: skip
+    (
+        "Does my T4 support bf16?",
+        "ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your Tesla T4 GPU has compute capability 7.5.",
+    ),
+    (
+        "Is it normal that nvidia-smi says this?",
+        "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.133",
+    ),
+    (
+        "How do I free memory in the notebook?",
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 7.78 GiB of which 1.00 GiB is free.",
+    ),
+    (
+        "How do I make PyTorch use the GPU of my Mac?",
+        ">>> platform.machine()\n'x86_64'\n>>> torch.backends.mps.is_available()\nFalse\n$ sysctl -n machdep.cpu.brand_string\nVirtualApple @ 2.50GHz",
+    ),
+]
 
 
 @pytest.mark.parametrize(("question", "outputs"), FAULTY, ids=[row[0][:40] for row in FAULTY])
@@ -173,8 +238,12 @@ def test_beside_a_fault_nothing_is_answered(answered, question, outputs):
 
 @pytest.mark.parametrize(
     ("question", "expected"),
-    [("Do I need the CUDA toolkit when I only use PyTorch?", "toolkit-for-wheels"), ("And will a 13B model in 4 bit fit later?", "memory-for-a-model"), ("Do I need NVLink for a second card?", "nvlink-or-not")],
-)  # fmt: skip
+    [
+        ("Do I need the CUDA toolkit when I only use PyTorch?", "toolkit-for-wheels"),
+        ("And will a 13B model in 4 bit fit later?", "memory-for-a-model"),
+        ("Do I need NVLink for a second card?", "nvlink-or-not"),
+    ],
+)
 def test_what_holds_whatever_is_wrong_is_answered_beside_a_fault(answered, question, expected):
     verdict, answers = answered(question, CPU_BUILD)
     assert verdict == "broken"
@@ -193,8 +262,13 @@ def test_what_belongs_to_a_fault_is_answered_beside_it(answered):
 
 @pytest.mark.parametrize(
     ("reason", "says"),
-    [("Priority", "not stuck"), ("QOSMaxGRESPerUser", "limit of its quality"), ("PartitionTimeLimit", "never gives"), ("JobHeldUser", "scontrol release 918211")],
-)  # fmt: skip
+    [
+        ("Priority", "not stuck"),
+        ("QOSMaxGRESPerUser", "limit of its quality"),
+        ("PartitionTimeLimit", "never gives"),
+        ("JobHeldUser", "scontrol release 918211"),
+    ],
+)
 def test_a_job_that_waits_is_answered_by_its_reason(answered, reason, says):
     _verdict, answers = answered("My job is pending, is that normal?", PENDING.format(reason=reason))
     assert says in answers["job-that-waits"]
@@ -203,11 +277,15 @@ def test_a_job_that_waits_is_answered_by_its_reason(answered, reason, says):
 @pytest.mark.parametrize(
     ("question", "outputs", "absent"),
     [
-        ("Is 70 °C normal?", "GPU[0] : Temperature (Sensor edge) (C): 70.0\n" + torch("AMD Radeon RX 7900 XTX", "2.8.0+rocm6.4"), "nvidia-smi"),
+        (
+            "Is 70 °C normal?",
+            "GPU[0] : Temperature (Sensor edge) (C): 70.0\n" + torch("AMD Radeon RX 7900 XTX", "2.8.0+rocm6.4"),
+            "nvidia-smi",
+        ),
         ("Do I have to install CUDA separately for torch?", torch("AMD Radeon RX 7900 XTX", "2.8.0+rocm6.4"), "bring CUDA"),
         ("Which torch should I install?", ">>> torch.backends.mps.is_available()\nTrue\n>>> torch.__version__\n'2.5.1'\n", "cu1"),
     ],
-)  # fmt: skip
+)
 def test_it_is_true_of_that_maker(answered, question, outputs, absent):
     _verdict, answers = answered(question, outputs)
     assert answers
@@ -216,8 +294,12 @@ def test_it_is_true_of_that_maker(answered, question, outputs, absent):
 
 @pytest.mark.parametrize(
     "question",
-    ["What is wrong? Training crashes after an hour.", "Why is it broken? Nothing works.", "Does everything look right? torch fails to load the model."],
-)  # fmt: skip
+    [
+        "What is wrong? Training crashes after an hour.",
+        "Why is it broken? Nothing works.",
+        "Does everything look right? torch fails to load the model.",
+    ],
+)
 def test_who_complains_is_not_told_that_all_is_well(answered, question):
     _verdict, answers = answered(question, shown())
     assert answers == {}

@@ -55,11 +55,7 @@ ALL = [text for path in SETS for text in texts(path)]
 @pytest.mark.thinned
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
 def test_it_is_answered_as_an_expert_would(path, tmp_path):
-    own = [
-        text
-        for text in few(ALL, lambda text: text.id)
-        if text.id.startswith(path.stem + "/") and "open" not in text.label
-    ]
+    own = [text for text in few(ALL, lambda text: text.id) if text.id.startswith(path.stem + "/") and "open" not in text.label]
     each(own, lambda text: check(text, tmp_path / "paste.txt"))
 
 

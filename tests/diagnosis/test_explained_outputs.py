@@ -27,7 +27,7 @@ SHOWN = [
     ("idle-clocks-and-links", "Is the slot broken?", LINK, {"state": "P8"}, {"state": "P0"}),
     ("memory-that-jax-takes", "¿Es una fuga de memoria?", JAX, {"used": "18734"}, {"used": "934"}),
     ("card-that-sycl-lists-twice", "I bought one card and see two?", SYCL, {"kind": "gpu"}, {"kind": "cpu"}),
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -56,9 +56,7 @@ def test_nothing_is_explained_away_where_a_program_fails(told):
 
 @pytest.mark.parametrize(("value", "works"), [("90.5238", True), ("nan", False)])
 def test_a_printed_result_of_the_gpu_is_seen_to_work(told, value, works):
-    said = told(
-        "Fine?", f">>> x = torch.randn(64, 64, device='cuda'); (x @ x).std()\ntensor({value}, device='cuda:0')\n"
-    )
+    said = told("Fine?", f">>> x = torch.randn(64, 64, device='cuda'); (x @ x).std()\ntensor({value}, device='cuda:0')\n")
     assert any(one["works"] for one in said["harmless"]) is works
 
 

@@ -11,18 +11,14 @@ def test_fallback_is_set_before_python_starts(titled):
 
 def test_native_python_is_told_with_where_it_comes_from(titled):
     told = titled(
-        "mps-x86-python-under-rosetta",
-        "macOS-10.16-x86_64-i386-64bit\nChip: Apple M2\nPython platform: macOS-10.16-x86_64-i386-64bit\n",
+        "mps-x86-python-under-rosetta", "macOS-10.16-x86_64-i386-64bit\nChip: Apple M2\nPython platform: macOS-10.16-x86_64-i386-64bit\n"
     )
     assert "python.org" in told[0]
     assert any("osx-arm64" in way for way in told)
 
 
 def test_old_system_is_told_the_torch_that_it_still_has(titled):
-    told = titled(
-        "mps-macos-too-old",
-        "macOS 13.2\nThe MPS backend is supported on MacOS 14.0+.\n% sw_vers -productVersion\n13.2\n",
-    )
+    told = titled("mps-macos-too-old", "macOS 13.2\nThe MPS backend is supported on MacOS 14.0+.\n% sw_vers -productVersion\n13.2\n")
     assert told[0].startswith("update macOS to 14")
     assert any(way.startswith("install torch==") for way in told)
 

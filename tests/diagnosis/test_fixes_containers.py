@@ -15,11 +15,9 @@ def ways(tmp_path):
         mine = next((one for one in found if one["cause"] == cause), None)
         assert mine is not None, [one["cause"] for one in found]
         return [
-            " > ".join(
-                f"[{step['where']}] {step['title']} $ " + "; ".join(map(" ".join, step["commands"])) for step in fix["steps"]
-            )
+            " > ".join(f"[{step['where']}] {step['title']} $ " + "; ".join(map(" ".join, step["commands"])) for step in fix["steps"])
             for fix in mine["fixes"]
-        ]  # fmt: skip
+        ]
 
     return told
 
@@ -34,13 +32,9 @@ TORCH_ALONE = "RuntimeError: Found no NVIDIA driver on your system. Please check
         ("$ podman run --rm img python t.py\n" + TORCH_ALONE, "--device=nvidia.com/gpu=all"),
         ("$ apptainer exec img.sif python t.py\n" + TORCH_ALONE, "--nv"),
         ("$ singularity exec img.sif python t.py\n" + TORCH_ALONE, "--nv"),
+        ("services:\n  app:\n    image: me/train\n$ docker compose logs app\napp-1  | " + TORCH_ALONE, "deploy: {resources:"),
         (
-            "services:\n  app:\n    image: me/train\n$ docker compose logs app\napp-1  | " + TORCH_ALONE,
-            "deploy: {resources:",
-        ),
-        (
-            "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    image: me/train\n$ kubectl logs a\n"
-            + TORCH_ALONE,
+            "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    image: me/train\n$ kubectl logs a\n" + TORCH_ALONE,
             "nvidia.com/gpu: 1",
         ),
         ("$ docker run --rm img rocminfo\nUnable to open /dev/kfd read-write: No such file or directory\n", "/dev/kfd"),
@@ -145,8 +139,7 @@ def test_a_container_that_lost_its_gpu_may_have_cgroupfs(ways):
 
 def test_an_image_of_another_architecture_is_told_where_nobody_names_the_machine(ways):
     told = ways(
-        "container-wrong-architecture",
-        "$ docker run --rm img\nqemu: uncaught target signal 11 (Segmentation fault) - core dumped\n",
+        "container-wrong-architecture", "$ docker run --rm img\nqemu: uncaught target signal 11 (Segmentation fault) - core dumped\n"
     )
     assert "architecture of the machine" in told[0]
 
@@ -196,13 +189,9 @@ def test_selinux_is_told_only_where_it_is_spoken_of(ways):
 
 def test_the_number_of_the_nodes_group_is_looked_up_on_the_host(ways):
     refused = "Unable to open /dev/kfd read-write: Permission denied\n"
-    told = ways(
-        "container-render-group-mismatch", "$ docker run --device=/dev/kfd --device=/dev/dri img rocminfo\n" + refused
-    )
+    told = ways("container-render-group-mismatch", "$ docker run --device=/dev/kfd --device=/dev/dri img rocminfo\n" + refused)
     assert "--group-add=$(stat -c %g /dev/kfd)" in told[0]
-    told = ways(
-        "container-render-group-mismatch", "$ podman run --device=/dev/kfd --device=/dev/dri img rocminfo\n" + refused
-    )
+    told = ways("container-render-group-mismatch", "$ podman run --device=/dev/kfd --device=/dev/dri img rocminfo\n" + refused)
     assert "--group-add=keep-groups" in told[0]
 
 

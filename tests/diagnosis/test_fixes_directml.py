@@ -14,16 +14,14 @@ def test_other_runtime_gets_its_own_package_and_loses_the_plain_one(titled):
     )
     assert told == ["remove onnxruntime, onnxruntime-directml from the environment; install onnxruntime-directml"]
     told = titled(
-        "directml-module-missing",
-        "run.py: error: argument --execution-providers: invalid choice: 'directml' (choose from 'cpu')\n",
+        "directml-module-missing", "run.py: error: argument --execution-providers: invalid choice: 'directml' (choose from 'cpu')\n"
     )
     assert told == ["install onnxruntime-directml"]
 
 
 def test_operator_that_is_missing_is_not_mended_by_what_is_installed(titled):
     told = titled(
-        "directml-op-cpu-fallback",
-        "RuntimeError: Could not run 'aten::_fft_r2c' with arguments from the 'PrivateUse1' backend.\n",
+        "directml-op-cpu-fallback", "RuntimeError: Could not run 'aten::_fft_r2c' with arguments from the 'PrivateUse1' backend.\n"
     )
     assert told[0].startswith("run the part that needs aten::_fft_r2c on the processor")
     assert not [way for way in told if "torch-directml" in way]

@@ -3,7 +3,9 @@
 import pytest
 
 SILENT = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
-FAILED = "Error! Bad return status for module build on kernel: {1} (x86_64)\nConsult /var/lib/dkms/{0}/build/make.log for more information.\n"
+FAILED = (
+    "Error! Bad return status for module build on kernel: {1} (x86_64)\nConsult /var/lib/dkms/{0}/build/make.log for more information.\n"
+)
 NOT_BUILT = "kernel-module-not-built"
 
 
@@ -16,17 +18,13 @@ def test_nvidias_module_is_never_mended_by_leaving_amds_out(mended):
 
 def test_amds_module_that_does_not_build_is_left_out(mended):
     ways = mended(
-        NOT_BUILT,
-        FAILED.format("amdgpu/6.10.5-2109964.22.04", "6.14.0-27-generic")
-        + "WARNING: amdgpu dkms failed for running kernel\n",
+        NOT_BUILT, FAILED.format("amdgpu/6.10.5-2109964.22.04", "6.14.0-27-generic") + "WARNING: amdgpu dkms failed for running kernel\n"
     )
     assert "--no-dkms" in ways[0]
     assert not any("NVIDIA" in way for way in ways)
 
 
-@pytest.mark.parametrize(
-    ("version", "first"), [("550.54.14", "newer release of the NVIDIA driver"), ("470.256.02", "older kernel")]
-)
+@pytest.mark.parametrize(("version", "first"), [("550.54.14", "newer release of the NVIDIA driver"), ("470.256.02", "older kernel")])
 def test_sources_that_do_not_compile_are_not_built_again(mended, version, first):
     """Of a branch that is some card's last, no newer one is told: it would leave that card without a driver."""
     error = f"/var/lib/dkms/nvidia/{version}/build/nvidia/nv-acpi.c:84:19: error: initialization from incompatible pointer type\n"
@@ -51,7 +49,9 @@ def test_what_akmods_builds_is_built_by_akmods(mended):
 
 
 def test_a_prebuilt_module_comes_as_the_package_for_this_kernel(mended):
-    listed = "$ uname -r\n6.8.0-71-generic\nii  linux-modules-nvidia-570-6.8.0-63-generic  6.8.0-63.66  amd64  Linux kernel nvidia modules\n"
+    listed = (
+        "$ uname -r\n6.8.0-71-generic\nii  linux-modules-nvidia-570-6.8.0-63-generic  6.8.0-63.66  amd64  Linux kernel nvidia modules\n"
+    )
     ways = mended(NOT_BUILT, listed + SILENT)
     assert "linux-modules-nvidia-570-6.8.0-71-generic" in ways[0]
     assert not any("dkms" in way for way in ways)
@@ -67,16 +67,11 @@ def test_a_prebuilt_module_comes_as_the_package_for_this_kernel(mended):
 )
 def test_the_key_is_where_the_distribution_keeps_it(mended, system, key):
     refused = "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service\n"
-    assert (
-        key
-        in mended("secure-boot-module-unsigned", f"$ cat /etc/os-release\n{system}$ sudo modprobe nvidia\n{refused}")[0]
-    )
+    assert key in mended("secure-boot-module-unsigned", f"$ cat /etc/os-release\n{system}$ sudo modprobe nvidia\n{refused}")[0]
 
 
 def test_no_key_is_named_where_the_distribution_is_not_known(mended):
-    ways = mended(
-        "secure-boot-module-unsigned", "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service\n"
-    )
+    ways = mended("secure-boot-module-unsigned", "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service\n")
     assert "mokutil" not in ways[0]
     assert ways[0].startswith("enrol the key")
     assert "Secure Boot off" in ways[1]
@@ -103,9 +98,7 @@ def test_the_driver_is_named_where_the_card_is_not(mended):
     assert mended("nvidia-driver-missing", asked + missing)[0].startswith("install the NVIDIA driver ")
 
 
-@pytest.mark.parametrize(
-    ("spoken", "given"), [("", False), ("$ docker run --rm --gpus all trainer:latest python train.py\n", True)]
-)
+@pytest.mark.parametrize(("spoken", "given"), [("", False), ("$ docker run --rm --gpus all trainer:latest python train.py\n", True)])
 def test_a_node_is_given_to_containers_alone(mended, spoken, given):
     said = "crw-rw-rw- 1 root root 195,   0 Mar  2 08:14 /dev/nvidia0\ncrw-rw-rw- 1 root root 195, 255 Mar  2 08:14 /dev/nvidiactl\nls: cannot access '/dev/nvidia-uvm': No such file or directory\n"
     gone = "RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment, e.g. changing env variable CUDA_VISIBLE_DEVICES after program start. Setting the available devices to be zero.\n"

@@ -17,10 +17,7 @@ def told(tmp_path):
         (tmp_path / "said.txt").write_text(body, "utf-8")
         (finding,) = [one for one in diagnose(str(tmp_path))["findings"] if one["cause"] == cause][:1]
         titles = [way["title"] for way in finding["fixes"]]
-        commands = [
-            " ".join(word for step in way["steps"] for argv in step["commands"] for word in argv)
-            for way in finding["fixes"]
-        ]
+        commands = [" ".join(word for step in way["steps"] for argv in step["commands"] for word in argv) for way in finding["fixes"]]
         return titles, commands
 
     return ways
@@ -29,9 +26,7 @@ def told(tmp_path):
 # -- which torch
 @pytest.mark.parametrize("system", ["Ubuntu 22.04.4 LTS (x86_64)", "Microsoft Windows 11 Pro"])
 def test_the_release_that_is_there_comes_again_with_a_toolkit_that_the_driver_shows(told, system):
-    titles, commands = told(
-        CPU.format(system=system, card="NVIDIA GeForce RTX 3060", driver="550.54.15"), "cpu-only-torch"
-    )
+    titles, commands = told(CPU.format(system=system, card="NVIDIA GeForce RTX 3060", driver="550.54.15"), "cpu-only-torch")
     assert titles == ["install torch 2.5.1 from https://download.pytorch.org/whl/cu124"]
     assert "torch==2.5.1+cu124 torchvision==0.20.1+cu124" in commands[0]
 
@@ -42,9 +37,7 @@ def test_where_no_driver_is_told_the_variant_for_the_oldest_driver_is_taken(told
 
 
 def test_where_card_and_driver_are_not_told_rigups_plan_chooses_there(told):
-    titles, _commands = told(
-        ">>> torch.__version__\n'2.4.0+cpu'\n>>> torch.cuda.is_available()\nFalse\n", "cpu-only-torch"
-    )
+    titles, _commands = told(">>> torch.__version__\n'2.4.0+cpu'\n>>> torch.cuda.is_available()\nFalse\n", "cpu-only-torch")
     assert len(titles) == 1
     assert "rigup plan torch" in titles[0]
     assert "rigup apply torch" in titles[0]
@@ -52,9 +45,7 @@ def test_where_card_and_driver_are_not_told_rigups_plan_chooses_there(told):
 
 def test_a_newer_card_gets_the_nearest_release_with_code_for_it(told):
     body = "torch 2.6.0+cu124\n" + NEWER.format(card="NVIDIA GeForce RTX 5070 Ti")
-    assert told(body, "gpu-arch-newer-than-wheel")[0] == [
-        "install torch 2.7.0 from https://download.pytorch.org/whl/cu128"
-    ]
+    assert told(body, "gpu-arch-newer-than-wheel")[0] == ["install torch 2.7.0 from https://download.pytorch.org/whl/cu128"]
 
 
 @pytest.mark.parametrize(("card", "major", "minor"), [("GeForce GT 720", 3, 5), ("GeForce GTX 660 Ti", 3, 0)])
@@ -139,20 +130,15 @@ def test_a_commit_in_a_local_part_is_left_out_of_the_address(told):
 
 def test_torchaudio_comes_along_where_it_is_what_does_not_fit(told):
     titles, commands = told(
-        "$ pip list\ntorch 2.4.1+cu121\ntorchvision 0.19.1+cu121\ntorchaudio 2.3.0+cu121\n",
-        "torch-torchvision-mismatch",
+        "$ pip list\ntorch 2.4.1+cu121\ntorchvision 0.19.1+cu121\ntorchaudio 2.3.0+cu121\n", "torch-torchvision-mismatch"
     )
-    assert titles == [
-        "install torch 2.4.1, with torchvision and torchaudio, from https://download.pytorch.org/whl/cu121"
-    ]
+    assert titles == ["install torch 2.4.1, with torchvision and torchaudio, from https://download.pytorch.org/whl/cu121"]
     assert "torchaudio==2.4.1" in commands[0]
 
 
 def test_where_nobody_tells_the_torch_the_three_are_installed_together(told):
     titles, _commands = told("RuntimeError: operator torchvision::nms does not exist\n", "torch-torchvision-mismatch")
-    assert titles == [
-        "install torch, torchvision and torchaudio again together, all from the index that torch came from"
-    ]
+    assert titles == ["install torch, torchvision and torchaudio again together, all from the index that torch came from"]
 
 
 @pytest.mark.parametrize(("folder", "named"), [("site-packages/causal_conv1d", True), ("lib", False)])
@@ -167,9 +153,7 @@ def test_a_folders_name_is_no_package(told, folder, named):
 FRAME = '  File "/opt/v/lib/python3.11/site-packages/{package}/ops.py", line 7, in forward\nRuntimeError: CUDA error: no kernel image is available for execution on the device\n'
 
 
-@pytest.mark.parametrize(
-    ("package", "variable"), [("mamba_ssm", "TORCH_CUDA_ARCH_LIST=12.0"), ("flash_attn", "FLASH_ATTN_CUDA_ARCHS=120")]
-)
+@pytest.mark.parametrize(("package", "variable"), [("mamba_ssm", "TORCH_CUDA_ARCH_LIST=12.0"), ("flash_attn", "FLASH_ATTN_CUDA_ARCHS=120")])
 def test_an_extension_of_torch_is_built_for_the_card_by_its_own_variable(told, package, variable):
     body = "GPU 0: NVIDIA GeForce RTX 5080 (UUID: GPU-0c1e2f00)\n" + FRAME.format(package=package)
     _titles, commands = told(body, "binary-arch-missing")
@@ -177,7 +161,9 @@ def test_an_extension_of_torch_is_built_for_the_card_by_its_own_variable(told, p
 
 
 def test_a_program_of_its_own_is_compiled_and_takes_no_variable_of_torchs(told):
-    body = "ggml-cuda/common.cuh:98: ggml was not compiled with any CUDA arch <= 1200\nGPU 0: NVIDIA GeForce RTX 5080 (UUID: GPU-0c1e2f00)\n"
+    body = (
+        "ggml-cuda/common.cuh:98: ggml was not compiled with any CUDA arch <= 1200\nGPU 0: NVIDIA GeForce RTX 5080 (UUID: GPU-0c1e2f00)\n"
+    )
     titles, commands = told(body, "binary-arch-missing")
     assert "CMAKE_CUDA_ARCHITECTURES=120" in titles[0]
     assert "Vulkan" in titles[-1]
@@ -186,8 +172,7 @@ def test_a_program_of_its_own_is_compiled_and_takes_no_variable_of_torchs(told):
 
 def test_an_extension_that_lies_on_no_index_is_built_from_its_repository(told):
     titles, commands = told(
-        "GPU 0: NVIDIA GeForce RTX 5080 (UUID: GPU-0c1e2f00)\n" + FRAME.format(package="detectron2"),
-        "binary-arch-missing",
+        "GPU 0: NVIDIA GeForce RTX 5080 (UUID: GPU-0c1e2f00)\n" + FRAME.format(package="detectron2"), "binary-arch-missing"
     )
     assert titles[0] == "compile detectron2 for this GPU, with TORCH_CUDA_ARCH_LIST=12.0"
     assert not any("pip" in command for command in commands)
@@ -241,9 +226,7 @@ def test_tensorflow_on_windows_goes_to_wsl_or_back_to_its_last_release_with_cuda
     body = "OS: Windows 11\n>>> tf.__version__\n'2.17.0'\n>>> tf.test.is_built_with_cuda()\nFalse\n| NVIDIA-SMI 560.94   Driver Version: 560.94   CUDA Version: 12.6 |\n| 0  NVIDIA GeForce RTX 4050 |\nGPU 0: NVIDIA GeForce RTX 4050\n"
     titles, _commands = told(body, "tensorflow-windows-no-gpu")
     assert "in WSL: install tensorflow[and-cuda]" in titles[0]
-    assert titles[1].startswith(
-        "make a fresh environment with Python 3.10; install tensorflow==2.10.*, numpy<2; install CUDA"
-    )
+    assert titles[1].startswith("make a fresh environment with Python 3.10; install tensorflow==2.10.*, numpy<2; install CUDA")
 
 
 def test_nothing_is_removed_that_is_not_there(told):
@@ -276,9 +259,7 @@ def test_torch_alone_that_finds_the_driver_too_old_gets_a_build_for_it_or_a_driv
 
 
 # -- what only one maker, one system or one release has
-OF_TENSORFLOW = (
-    "$ pip freeze\ntensorflow=={version}\n$ nvidia-smi -L\nGPU 0: Tesla V100-SXM2-16GB (UUID: GPU-0c1e2f00)\n"
-)
+OF_TENSORFLOW = "$ pip freeze\ntensorflow=={version}\n$ nvidia-smi -L\nGPU 0: Tesla V100-SXM2-16GB (UUID: GPU-0c1e2f00)\n"
 
 
 def test_amds_card_gets_no_tensorflow_for_cuda(told):
@@ -333,23 +314,28 @@ def test_a_program_that_rigup_plans_is_chosen_by_its_plan(told):
 @pytest.mark.parametrize(
     ("body", "left"),
     [
-        ("ValueError: The quantization method awq is not supported for the current GPU. Minimum capability: 75. Current capability: 70.", "do without awq: it has code for GPUs from sm_75 on alone"),
-        ("RuntimeError: Found Tesla P40 which is too old to be supported by the triton GPU compiler, which is used as the backend. Triton only supports devices of CUDA Capability >= 7.0, but your device is of CUDA capability 6.1", "do without triton, which has code for GPUs from sm_70 on alone: TORCHDYNAMO_DISABLE=1"),
-        ("RuntimeError: Found Tesla P40 which is too old to be supported by the triton GPU compiler, which is used as the backend.", "get, or make, a build of the program that has code for this GPU"),
+        (
+            "ValueError: The quantization method awq is not supported for the current GPU. Minimum capability: 75. Current capability: 70.",
+            "do without awq: it has code for GPUs from sm_75 on alone",
+        ),
+        (
+            "RuntimeError: Found Tesla P40 which is too old to be supported by the triton GPU compiler, which is used as the backend. Triton only supports devices of CUDA Capability >= 7.0, but your device is of CUDA capability 6.1",
+            "do without triton, which has code for GPUs from sm_70 on alone: TORCHDYNAMO_DISABLE=1",
+        ),
+        (
+            "RuntimeError: Found Tesla P40 which is too old to be supported by the triton GPU compiler, which is used as the backend.",
+            "get, or make, a build of the program that has code for this GPU",
+        ),
     ],
-)  # fmt: skip
+)
 def test_no_build_of_what_tells_its_oldest_card_is_looked_for(told, body, left):
     assert told(body + "\n", "binary-arch-missing")[0] == [left]
 
 
 # -- which Python
 def test_a_wheel_of_a_file_is_installed_again_as_it_is(told):
-    body = (
-        "ERROR: {}-cp310-cp310-win_amd64.whl is not a supported wheel on this platform.\nOS: Microsoft Windows 11 Pro\n"
-    )
-    assert told(body.format("flash_attn-2.7.0"), "python-version-without-wheels")[0] == [
-        "make a fresh environment with Python 3.10"
-    ]
+    body = "ERROR: {}-cp310-cp310-win_amd64.whl is not a supported wheel on this platform.\nOS: Microsoft Windows 11 Pro\n"
+    assert told(body.format("flash_attn-2.7.0"), "python-version-without-wheels")[0] == ["make a fresh environment with Python 3.10"]
     assert "torch==2.1.0" in told(body.format("torch-2.1.0"), "python-version-without-wheels")[0][0]
 
 

@@ -35,9 +35,7 @@ def test_whose_errors_they_are_is_looked_up_where_nobody_tells_it(steps):
 
 def test_nvidias_tool_is_not_told_for_amds_card(steps):
     body = "amdgpu 0000:c1:00.0: amdgpu: socket: 0, die: 0 1 uncorrectable hardware errors detected in umc block\n"
-    assert not any(
-        word == "nvidia-smi" for way in steps(body) for step in way for argv in step["commands"] for word in argv
-    )
+    assert not any(word == "nvidia-smi" for way in steps(body) for step in way for argv in step["commands"] for word in argv)
 
 
 def test_the_manager_gets_the_drivers_version_where_none_is_shown(steps):
@@ -77,9 +75,7 @@ def test_a_card_is_reset_only_for_what_no_program_holds(steps, row, ways):
     assert kinds == (["look-at-process"] if ways == 1 else ["find-holders", "reset-gpu"])
 
 
-@pytest.mark.parametrize(
-    ("kernel", "node"), [("5.15.167.4-microsoft-standard-WSL2", False), ("6.8.0-45-generic", True)]
-)
+@pytest.mark.parametrize(("kernel", "node"), [("5.15.167.4-microsoft-standard-WSL2", False), ("6.8.0-45-generic", True)])
 def test_wsl_has_no_node_of_the_cards_to_ask(steps, kernel, node):
     body = f"Linux box {kernel} #1 SMP x86_64 GNU/Linux\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.10 GiB is free. Process 24188 has 19.02 GiB memory in use. Including non-PyTorch memory, this process has 3.41 GiB memory in use. Of the allocated memory 3.01 GiB is allocated by PyTorch, and 80.10 MiB is reserved by PyTorch but unallocated.\n"
     (way,) = steps(body)

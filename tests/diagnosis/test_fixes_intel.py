@@ -1,8 +1,6 @@
 """What people with Intel's GPUs are told to do about oneAPI."""
 
-_LOADER = (
-    "./main: error while loading shared libraries: {lib}: cannot open shared object file: No such file or directory\n"
-)
+_LOADER = "./main: error while loading shared libraries: {lib}: cannot open shared object file: No such file or directory\n"
 
 
 def test_number_tells_the_release_of_the_kit(titled):
@@ -40,9 +38,7 @@ def test_runtime_that_torch_pins_is_set_right_in_the_environment(titled):
 
 
 def test_script_that_is_not_there_is_named_by_its_file(titled):
-    told = titled(
-        "intel-oneapi-runtime-missing", "./webui.sh: line 92: /opt/intel/oneapi/setvars.sh: No such file or directory\n"
-    )
+    told = titled("intel-oneapi-runtime-missing", "./webui.sh: line 92: /opt/intel/oneapi/setvars.sh: No such file or directory\n")
     assert "which brings setvars.sh" in told[0]
     told = titled(
         "intel-oneapi-runtime-missing",

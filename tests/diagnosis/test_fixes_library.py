@@ -48,8 +48,7 @@ def test_the_package_is_that_of_the_release_which_has_the_file(ways, lib, packag
 
 
 @pytest.mark.parametrize(
-    ("lib", "release"),
-    [("libcublas.so.10", "CUDA 10.2"), ("libcudart.so.10.1", "CUDA 10.1"), ("libcurand.so.9.0", "CUDA 9.0")],
+    ("lib", "release"), [("libcublas.so.10", "CUDA 10.2"), ("libcudart.so.10.1", "CUDA 10.1"), ("libcurand.so.9.0", "CUDA 9.0")]
 )
 def test_a_release_without_packages_is_named_by_its_number(ways, commands, lib, release):
     body = f"ImportError: {lib}: cannot open shared object file: No such file or directory\n"
@@ -158,9 +157,7 @@ def test_the_release_of_torch_that_lacked_a_dll_is_left(ways):
     assert ways(lost.format("c10.dll"))[0].startswith("install Microsoft's Visual C++")
 
 
-@pytest.mark.parametrize(
-    ("file", "renewed"), [("PhysX\\\\Common\\\\cudart64_65.dll", True), ("CUDA\\\\bin\\\\cudart64_12.dll", False)]
-)
+@pytest.mark.parametrize(("file", "renewed"), [("PhysX\\\\Common\\\\cudart64_65.dll", True), ("CUDA\\\\bin\\\\cudart64_12.dll", False)])
 def test_a_newer_ollama_asks_no_physx(tmp_path, file, renewed):
     body = f'time=2024-07-02T09:11:00.1Z level=DEBUG source=gpu.go:148 msg="detected GPUs" library="C:\\\\Program Files (x86)\\\\NVIDIA Corporation\\\\{file}" count=1\nlevel=INFO source=gpu.go:214 msg="[0] CUDA GPU is too old. Compute Capability detected: 1.0"\n'
     (tmp_path / "said.txt").write_text(body, "utf-8")
@@ -171,10 +168,7 @@ def test_a_newer_ollama_asks_no_physx(tmp_path, file, renewed):
 def test_every_package_that_pip_names_is_set_right(mended):
     said = "".join(
         f"torch 2.6.0 requires {name}=={want}, but you have {name} {have} which is incompatible.\n"
-        for name, want, have in (
-            ("nvidia-cublas-cu12", "12.4.5.8", "12.1.3.1"),
-            ("nvidia-cudnn-cu12", "9.1.0.70", "8.9.2.26"),
-        )
+        for name, want, have in (("nvidia-cublas-cu12", "12.4.5.8", "12.1.3.1"), ("nvidia-cudnn-cu12", "9.1.0.70", "8.9.2.26"))
     )
     assert mended("pip-cuda-mix", said)[0].endswith("install nvidia-cublas-cu12==12.4.5.8 nvidia-cudnn-cu12==9.1.0.70")
 

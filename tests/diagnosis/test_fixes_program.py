@@ -24,7 +24,9 @@ def test_vllm_has_a_variable_for_how_its_workers_start(ways):
     assert not any("VLLM" in way for way in ways(_FORKED))
 
 
-_LOOP = "n1:411:411 [0] NCCL INFO NET : Using interface lo:127.0.1.1<0>\nn1:411:411 [0] NCCL WARN Call to connect returned Connection refused\n"
+_LOOP = (
+    "n1:411:411 [0] NCCL INFO NET : Using interface lo:127.0.1.1<0>\nn1:411:411 [0] NCCL WARN Call to connect returned Connection refused\n"
+)
 
 
 def test_a_containers_network_is_told_only_where_there_is_one(ways):
@@ -47,10 +49,13 @@ def test_a_variable_of_windows_is_taken_out_of_its_settings(ways):
 @pytest.mark.parametrize(
     ("script", "first"),
     [
-        ("#SBATCH --ntasks=1\n#SBATCH --ntasks-per-node=4\n#SBATCH --gres=gpu:4\n", "ask the scheduler with --ntasks-per-node=4 in place of --ntasks=1"),
+        (
+            "#SBATCH --ntasks=1\n#SBATCH --ntasks-per-node=4\n#SBATCH --gres=gpu:4\n",
+            "ask the scheduler with --ntasks-per-node=4 in place of --ntasks=1",
+        ),
         ("#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:4\n", "ask the scheduler with --ntasks-per-node=4"),
     ],
-)  # fmt: skip
+)
 def test_the_number_of_tasks_is_the_one_that_the_text_shows(ways, script, first):
     body = f"#!/bin/bash\n#SBATCH --nodes=1\n{script}srun python train_lightning.py\ntrainer = L.Trainer(devices=4, num_nodes=1, accelerator='gpu', strategy='ddp')\n"
     assert ways(body)[0] == first
@@ -74,16 +79,11 @@ def test_where_enough_is_asked_for_only_the_binding_goes(ways):
 
 def test_a_job_asks_the_scheduler_for_memory_first(ways):
     assert (
-        "--mem"
-        in ways(
-            "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=77.0. Some of your processes may have been killed\n"
-        )[0]
+        "--mem" in ways("slurmstepd: error: Detected 1 oom-kill event(s) in StepId=77.0. Some of your processes may have been killed\n")[0]
     )
 
 
-@pytest.mark.parametrize(
-    ("prompt", "first"), [("C:\\\\>", "take CUDA_VISIBLE_DEVICES out"), ("$ ", "unset CUDA_VISIBLE_DEVICES")]
-)
+@pytest.mark.parametrize(("prompt", "first"), [("C:\\\\>", "take CUDA_VISIBLE_DEVICES out"), ("$ ", "unset CUDA_VISIBLE_DEVICES")])
 def test_a_mask_is_set_right_on_every_system(ways, prompt, first):
     setting = "set" if ":" in prompt else "export"
     body = f"{prompt}{setting} CUDA_VISIBLE_DEVICES=1\n{prompt}nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-1)\n{prompt}python t.py\nRuntimeError: No CUDA GPUs are available\n"

@@ -6,9 +6,7 @@ _TENSILE = "rocBLAS error: Cannot read {path}TensileLibrary.dat: No such file or
 
 
 def test_windows_is_told_no_variable_that_its_runtime_does_not_read(titled):
-    told = titled(
-        "gfx-not-in-rocblas", _TENSILE.format(path=r"C:\Program Files\AMD\ROCm\6.2\bin\rocblas/library/", gfx="gfx1032")
-    )
+    told = titled("gfx-not-in-rocblas", _TENSILE.format(path=r"C:\Program Files\AMD\ROCm\6.2\bin\rocblas/library/", gfx="gfx1032"))
     assert "Vulkan" in told[0]
     assert not [way for way in told if "HSA_OVERRIDE" in way or "service" in way]
     assert any("rocblas.dll" in way and "gfx1032" in way for way in told)
@@ -75,21 +73,14 @@ def test_program_on_a_chip_that_nothing_serves_is_told_no_vulkan_that_it_has_not
     assert not [way for way in told if "Vulkan" in way]
 
 
-@pytest.mark.parametrize(
-    ("line", "value"), [("HSA_OVERRIDE_GFX_VERSION=gfx1030", "10.3.0"), ("HSA_OVERRIDE_GFX_VERSION=10.3", "10.3.0")]
-)
+@pytest.mark.parametrize(("line", "value"), [("HSA_OVERRIDE_GFX_VERSION=gfx1030", "10.3.0"), ("HSA_OVERRIDE_GFX_VERSION=10.3", "10.3.0")])
 def test_override_written_wrongly_is_told_as_the_runtime_reads_it(titled, line, value):
-    told = titled(
-        "wrong-hsa-override", f"$ env | grep HSA\n{line}\n$ rocminfo\nROCR: hsa_init failed\nhsa api call failure\n"
-    )
+    told = titled("wrong-hsa-override", f"$ env | grep HSA\n{line}\n$ rocminfo\nROCR: hsa_init failed\nhsa api call failure\n")
     assert told[0] == f"set HSA_OVERRIDE_GFX_VERSION={value} for the program"
 
 
 def test_misspelt_line_of_a_unit_is_not_repeated_with_a_value_that_nobody_reads(titled):
-    told = titled(
-        "override-not-in-service",
-        '[Service]\nExecStart=/usr/bin/ollama serve\nEnviroment="HSA_OVERRIDE_GFX_VERSION=10.3.0"\n',
-    )
+    told = titled("override-not-in-service", '[Service]\nExecStart=/usr/bin/ollama serve\nEnviroment="HSA_OVERRIDE_GFX_VERSION=10.3.0"\n')
     assert told == ["give the service ollama the variable HSA_OVERRIDE_GFX_VERSION=10.3.0, and restart it"]
 
 
@@ -107,9 +98,7 @@ def test_build_for_rocm_that_was_replaced_is_put_back_and_kept(titled):
         "cuda-torch-on-amd",
         "    Uninstalling torch-2.4.1+rocm6.1:\n      Successfully uninstalled torch-2.4.1+rocm6.1\nSuccessfully installed nvidia-cublas-cu12-12.4.5.8 torch-2.5.1\n",
     )
-    assert told[0].startswith(
-        "install torch 2.4.1 from https://download.pytorch.org/whl/rocm6.1; keep torch==2.4.1+rocm6.1"
-    )
+    assert told[0].startswith("install torch 2.4.1 from https://download.pytorch.org/whl/rocm6.1; keep torch==2.4.1+rocm6.1")
 
 
 def test_maker_alone_on_linux_gets_the_newest_index(titled):
@@ -180,10 +169,7 @@ def test_systems_own_hipblaslt_is_not_mended_by_torch(titled):
 
 
 def test_chat_of_one_sign_goes_another_way_to_the_card(titled):
-    told = titled(
-        "garbage-output-on-gfx",
-        "Radeon 8060S Graphics, gfx1151, ROCm 7.1\n<unused12><unused12><unused12><unused12><unused12>\n",
-    )
+    told = titled("garbage-output-on-gfx", "Radeon 8060S Graphics, gfx1151, ROCm 7.1\n<unused12><unused12><unused12><unused12><unused12>\n")
     assert "Vulkan" in told[0]
     assert not [way for way in told if "install torch" in way]
 
@@ -230,12 +216,9 @@ def test_card_that_no_build_has_is_not_told_a_build_that_serves(titled):
 
 def test_vulkan_in_a_container_is_an_option_of_it(titled):
     refused = 'time=2024-05-04T10:21:33.611Z level=WARN source=amd_linux.go:116 msg="amdgpu [0] gfx1103 is not supported by /tmp/ollama3111/rocm [gfx1030 gfx1100]"\n'
-    told = titled(
-        "gfx-not-in-rocblas", "$ docker run --device /dev/kfd --device /dev/dri ollama/ollama:rocm\n" + refused
-    )
+    told = titled("gfx-not-in-rocblas", "$ docker run --device /dev/kfd --device /dev/dri ollama/ollama:rocm\n" + refused)
     assert any(
-        way.startswith("have ollama 0.12.11 or newer") and way.endswith("start the container with -e OLLAMA_VULKAN=1")
-        for way in told
+        way.startswith("have ollama 0.12.11 or newer") and way.endswith("start the container with -e OLLAMA_VULKAN=1") for way in told
     )
     assert not [way for way in told if way.startswith("set OLLAMA_VULKAN")]
     told = titled("gfx-not-in-rocblas", refused)

@@ -63,10 +63,7 @@ def test_where_the_system_is_not_known_nothing_is_half_said(first):
     words, engine = way["steps"]
     assert "nvidia-container-toolkit" in words["title"]
     assert not words["commands"]
-    assert engine["commands"] == [
-        ["nvidia-ctk", "runtime", "configure", "--runtime=docker"],
-        ["systemctl", "restart", "docker"],
-    ]
+    assert engine["commands"] == [["nvidia-ctk", "runtime", "configure", "--runtime=docker"], ["systemctl", "restart", "docker"]]
 
 
 def test_where_it_is_known_the_toolkit_is_installed_by_a_command(first):
@@ -77,9 +74,7 @@ def test_where_it_is_known_the_toolkit_is_installed_by_a_command(first):
 def test_the_package_managers_own_words_tell_the_family(first):
     failed = "Error! Bad return status for module build on kernel: 6.11.0-8-generic (x86_64)\nSetting up amdgpu-dkms (1:6.8.5.60202-2041575.24.04) ...\n"
     assert not commands(first(failed))
-    assert "apt-get purge -y amdgpu-dkms" in commands(
-        first(failed + "E: Sub-process /usr/bin/dpkg returned an error code (1)\n")
-    )
+    assert "apt-get purge -y amdgpu-dkms" in commands(first(failed + "E: Sub-process /usr/bin/dpkg returned an error code (1)\n"))
 
 
 def test_a_driver_is_installed_by_the_commands_of_the_release(first):
@@ -115,9 +110,7 @@ def test_no_driver_is_newer_than_a_legacy_branch(first, version, newer):
 
 
 def test_a_node_of_others_is_drained_before_its_gpu_is_reset(first):
-    broken_memory = (
-        "NVRM: Xid (PCI:0000:3b:00): 48, pid=1234, An uncorrectable double bit error (DBE) has been detected on GPU.\n"
-    )
+    broken_memory = "NVRM: Xid (PCI:0000:3b:00): 48, pid=1234, An uncorrectable double bit error (DBE) has been detected on GPU.\n"
     alone = first(broken_memory)["fixes"][0]["steps"]
     assert alone[0]["kind"] != "drain-node"
     shared = first("#!/bin/bash\n#SBATCH --gpus=1\nsrun python train.py\n" + broken_memory)["fixes"][0]["steps"]
@@ -162,7 +155,8 @@ PLANTED = {
     "no_kernel_work_inside": ({"platforms": [{"system": "linux", "wsl": 2}]}, {"commands": [["modprobe", "nvidia"]]}),
     "no_other_engines_words": ({"worlds": [{"container": "apptainer"}]}, {"title": "restart it with docker restart", "commands": []}),
     "no_branch_past_a_cards_last": (
-        {"accelerators": [{"vendor": "nvidia", "isa": "sm_61"}]}, {"kind": "install-driver", "params": {"branch": "595"}, "commands": []},
+        {"accelerators": [{"vendor": "nvidia", "isa": "sm_61"}]},
+        {"kind": "install-driver", "params": {"branch": "595"}, "commands": []},
     ),
     "no_override_that_breaks_another_card": (
         {"accelerators": [{"vendor": "amd", "isa": "gfx1032"}, {"vendor": "amd", "isa": "gfx1201"}]},
@@ -171,15 +165,17 @@ PLANTED = {
     "no_unit_of_sleep_is_started": ({}, {"commands": [["systemctl", "enable", "--now", "nvidia-suspend"]]}),
     "no_conda_in_a_venv": ({"python_envs": [{"kind": "venv"}]}, {"commands": [["conda", "install", "-y", "cuda-nvcc"]]}),
     "every_torch_is_in_the_tables": (
-        {}, {"commands": [["python", "-m", "pip", "install", "torch==9.9.9", "--index-url", "https://download.pytorch.org/whl/cu126"]]},
+        {},
+        {"commands": [["python", "-m", "pip", "install", "torch==9.9.9", "--index-url", "https://download.pytorch.org/whl/cu126"]]},
     ),
     "titles_hold_what_commands_do": ({}, {"title": "install the headers, and build", "commands": [["dkms", "autoinstall"]]}),
     "nothing_half_filled": ({}, {"title": "install {packages}"}),
     "others_jobs_end_first": ({"job_requests": [{"script": "a.sh"}]}, {}),
     "nothing_that_is_there_already": (
-        {"accounts": [{"groups": ["video"]}]}, {"kind": "join-group-yourself", "params": {"group": "video"}, "commands": []},
+        {"accounts": [{"groups": ["video"]}]},
+        {"kind": "join-group-yourself", "params": {"group": "video"}, "commands": []},
     ),
-}  # fmt: skip
+}
 
 
 def test_a_sound_way_breaks_nothing():
@@ -286,10 +282,7 @@ def test_intels_runtime_is_named_where_its_files_are_not_there(first):
 def test_graphics_that_share_memory_are_given_more_of_it(first):
     said = "[    4.31] [drm] amdgpu: 512M of VRAM memory ready\nRyzen AI Max+ 395\ngfx1151\nggml_vulkan: Device memory allocation of size 68719476736 failed.\n"
     assert any("ttm.pages_limit" in title for title in titles(first(said)))
-    assert not any(
-        "ttm" in title
-        for title in titles(first(said.replace("Ryzen AI Max+ 395\ngfx1151", "Radeon RX 7900 XTX\ngfx1100")))
-    )
+    assert not any("ttm" in title for title in titles(first(said.replace("Ryzen AI Max+ 395\ngfx1151", "Radeon RX 7900 XTX\ngfx1100"))))
 
 
 # -- commands where there are some
@@ -322,21 +315,20 @@ def test_a_service_that_is_not_there_is_not_started_alone(first):
 
 @pytest.mark.parametrize(
     ("told", "command"),
-    [("Ubuntu 24.04\n", "apt-get install -y gcc-12 g++-12"), ("/home/ada/miniconda3/envs/w/bin/nvcc\n", "conda install -y -c conda-forge gxx_linux-64=12.*"), ("", "")],
-)  # fmt: skip
+    [
+        ("Ubuntu 24.04\n", "apt-get install -y gcc-12 g++-12"),
+        ("/home/ada/miniconda3/envs/w/bin/nvcc\n", "conda install -y -c conda-forge gxx_linux-64=12.*"),
+        ("", ""),
+    ],
+)
 def test_an_older_compiler_by_who_has_one(first, told, command):
-    refused = (
-        "host_config.h:132:2: error: #error -- unsupported GNU version! gcc versions later than 12 are not supported!\n"
-    )
+    refused = "host_config.h:132:2: error: #error -- unsupported GNU version! gcc versions later than 12 are not supported!\n"
     assert ("".join(commands(first(told + refused))[:1])) == command
 
 
 def test_an_engine_is_built_for_the_card_that_is_there(first):
     said = "$ pip install llama-cpp-python\n$ python3 -c 'import llama_cpp; print(llama_cpp.llama_supports_gpu_offload())'\nFalse\n/home/ada/x\n"
-    for card, option in (
-        ("GPU 0: NVIDIA GeForce RTX 4060 (UUID: GPU-1)\n", "CUDA"),
-        ("Radeon RX 7900 XTX\ngfx1100\n", "HIP"),
-    ):
+    for card, option in (("GPU 0: NVIDIA GeForce RTX 4060 (UUID: GPU-1)\n", "CUDA"), ("Radeon RX 7900 XTX\ngfx1100\n", "HIP")):
         assert f"export CMAKE_ARGS=-DGGML_{option}=ON" in commands(first(said + card))
 
 
@@ -349,7 +341,11 @@ def test_a_guest_in_a_window_is_promised_no_card(first):
 # -- what words and single lines tell
 def test_a_plea_keeps_a_machine_from_being_called_well(tmp_path):
     works = "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee)\n>>> torch.cuda.is_available()\nTrue\n"
-    for said, verdict in (("Помогите, видеокарта не используется\n", "unknown"), ("Die Grafikkarte wird nicht benutzt\n", "unknown"), ("All is well\n", "healthy")):  # fmt: skip
+    for said, verdict in (
+        ("Помогите, видеокарта не используется\n", "unknown"),
+        ("Die Grafikkarte wird nicht benutzt\n", "unknown"),
+        ("All is well\n", "healthy"),
+    ):
         (tmp_path / "said.txt").write_text(said + works, "utf-8")
         told = diagnose(str(tmp_path / "said.txt"))
         assert told["verdict"] == verdict
@@ -411,13 +407,27 @@ def _of_kind(name):
 def test_words_that_are_the_same_anywhere_are_what_nothing_changes():
     """What is passed by without a look at the surroundings: a kind that one of them would change must not be among it."""
     settings = [
-        Setting(system=system, wsl=wsl, world=world, engine=engine, owner=owner, project=project, shared=shared, busy=shared,
-                isas=("sm_61",), vendor="nvidia", family="ubuntu", distribution="ubuntu", toolkit=True, persistenced=True)
+        Setting(
+            system=system,
+            wsl=wsl,
+            world=world,
+            engine=engine,
+            owner=owner,
+            project=project,
+            shared=shared,
+            busy=shared,
+            isas=("sm_61",),
+            vendor="nvidia",
+            family="ubuntu",
+            distribution="ubuntu",
+            toolkit=True,
+            persistenced=True,
+        )
         for system, wsl in (("linux", False), ("linux", True), ("windows", False), ("macos", False), ("", False))
         for world, engine in (("host", ""), ("container", "docker"), ("container", "kubernetes"))
         for owner, project in (("", ""), ("conda", ""), ("venv", "uv"))
         for shared in (False, True)
-    ]  # fmt: skip
+    ]
     by_hand = [_of_kind(name) for name, kind in KINDS.items() if kind.where == "by-hand"]
     same = [step for step in by_hand if step is not None and is_the_same_anywhere(step)]
     assert len(same) > 50

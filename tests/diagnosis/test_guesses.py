@@ -77,10 +77,7 @@ def test_where_more_is_told_the_usual_cause_is_left_to_the_rules(tmp_path):
 
 def test_what_a_text_rules_out_is_not_guessed_at(told):
     report = "        DevCap2: Completion Timeout: Range ABCD, TimeoutDis+ NROPrPrP- LTR+\n                 AtomicOpsCap: 32bit+ 64bit+ 128bitCAS-\n"
-    causes = [
-        finding["cause"]
-        for finding in told(report + "        DevCtl2: LTR+ OBFF Disabled, AtomicOpsCtl: ReqEn+\n")["findings"]
-    ]
+    causes = [finding["cause"] for finding in told(report + "        DevCtl2: LTR+ OBFF Disabled, AtomicOpsCtl: ReqEn+\n")["findings"]]
     assert "pcie-atomics-missing" not in causes
 
 
@@ -91,9 +88,7 @@ def test_a_question_is_no_complaint(told):
 
 
 def test_a_complaint_is_never_told_that_nothing_is_wrong(told):
-    answer = told(
-        "$ nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-1b6f3c52-7a10-4b7e-9a55-0c2d9f1e8a44)\nIt does not work.\n"
-    )
+    answer = told("$ nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-1b6f3c52-7a10-4b7e-9a55-0c2d9f1e8a44)\nIt does not work.\n")
     assert answer["verdict"] != "healthy"
 
 

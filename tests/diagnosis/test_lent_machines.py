@@ -11,8 +11,7 @@ OFF = "NVRM: Xid (PCI:0000:06:00): 79, pid='<unknown>', name=<unknown>, GPU has 
 
 
 @pytest.mark.parametrize(
-    "place",
-    ["RunPod, one 4090\n", "on a vast.ai instance\n", "root@C.14820331:/workspace$ ls\n", "cd /root/autodl-tmp\n"],
+    "place", ["RunPod, one 4090\n", "on a vast.ai instance\n", "root@C.14820331:/workspace$ ls\n", "cd /root/autodl-tmp\n"]
 )
 def test_a_renter_changes_torch_before_the_machine_and_never_its_driver(mended, place):
     told = mended("driver-too-old-for-wheel", place + TOO_OLD)

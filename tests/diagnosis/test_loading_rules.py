@@ -43,9 +43,7 @@ def read_for(text, folder):
     path = folder / "output.txt"
     path.write_text(text)
     environment = {**os.environ, "XDG_CONFIG_HOME": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", _READ, str(path)], capture_output=True, text=True, check=True, env=environment
-    )
+    done = subprocess.run([sys.executable, "-c", _READ, str(path)], capture_output=True, text=True, check=True, env=environment)
     causes, modules = done.stdout.splitlines()
     return set(causes.split()), set(modules.split())
 
@@ -81,11 +79,7 @@ def test_rules_are_tried_cause_by_cause_and_those_of_texts_last():
 
 def test_what_is_known_of_a_cause_stands_in_one_file_of_its_family():
     loading.load_all()
-    families = {
-        row["id"]: path.stem
-        for path in sorted(TABLES.glob("*.toml"))
-        for row in tomllib.loads(path.read_text())["cause"]
-    }
+    families = {row["id"]: path.stem for path in sorted(TABLES.glob("*.toml")) for row in tomllib.loads(path.read_text())["cause"]}
     homes = {cause: f"rigup.diagnosis.causes.{family}.{cause.replace('-', '_')}" for cause, family in families.items()}
     for rule in filter(loading._is_own, RULES):
         assert rule.judge.__module__ == homes[rule.cause], rule.name

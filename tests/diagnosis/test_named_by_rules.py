@@ -101,9 +101,7 @@ def read_of(told: Rule) -> set[tuple[str, str]]:
     return found - {(name, "id") for name in told.needs}
 
 
-OF_EVERY_MESSAGE = (
-    "prompt_host",
-)  # whatever its pattern: at whose prompt it stands, where a text has prompts of several
+OF_EVERY_MESSAGE = ("prompt_host",)  # whatever its pattern: at whose prompt it stands, where a text has prompts of several
 
 
 def test_every_part_of_a_message_that_a_rule_reads_is_a_group_of_its_pattern():
@@ -160,7 +158,10 @@ def test_a_process_that_forked_is_not_taken_for_a_faulty_driver(tmp_path):
     """It gets the same number as the branches of the driver that are known for it."""
     driver = "NVIDIA-SMI 570.86.10    Driver Version: 570.86.10    CUDA Version: 12.8\n"
     named = []
-    for forked in ("", "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method\n"):  # fmt: skip
+    for forked in (
+        "",
+        "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method\n",
+    ):
         text = tmp_path / str(len(named)) / "output.txt"
         text.parent.mkdir()
         text.write_text(driver + "RuntimeError: " + forked + "RuntimeError: CUDA error: initialization error\n")

@@ -22,34 +22,90 @@ NO_IMAGE = "$ python gen.py\nRuntimeError: CUDA error: no kernel image is availa
 SMI_OF = "$ nvidia-smi --query-gpu=name,compute_cap --format=csv\nname, compute_cap\nNVIDIA GeForce RTX 5070, 12.0\n"
 
 SOLVED = {
-    "mismatch-en": ("nvml-driver-library-mismatch", f"This morning, Debian 12:\n{SMI}{MISMATCH}\nUPDATE: a reboot fixed it.\n{QUERY}{LISTED}"),
-    "mismatch-ru": ("nvml-driver-library-mismatch", f"[решено] Ubuntu 24.04, ночью обновился драйвер.\n{SMI}{MISMATCH}\nПосле перезагрузки:\n{SMI}{TABLE}"),
+    "mismatch-en": (
+        "nvml-driver-library-mismatch",
+        f"This morning, Debian 12:\n{SMI}{MISMATCH}\nUPDATE: a reboot fixed it.\n{QUERY}{LISTED}",
+    ),
+    "mismatch-ru": (
+        "nvml-driver-library-mismatch",
+        f"[решено] Ubuntu 24.04, ночью обновился драйвер.\n{SMI}{MISMATCH}\nПосле перезагрузки:\n{SMI}{TABLE}",
+    ),
     "mismatch-zh": ("nvml-driver-library-mismatch", f"Ubuntu 22.04，早上运行报错：\n{SMI}{MISMATCH}\n已解决，重启后正常：\n{SMI}{TABLE}"),
     "mismatch-de": ("nvml-driver-library-mismatch", f"Debian 12, heute früh:\n{SMI}{MISMATCH}\nGelöst: Neustart. Danach:\n{QUERY}{LISTED}"),
-    "mismatch-without-a-word": ("nvml-driver-library-mismatch", f"{SMI}{MISMATCH}$ sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia\n{SMI}{TABLE}"),
-    "no-code-for-the-chip": ("gpu-arch-newer-than-wheel", f"{SMI_OF}$ pip list | grep torch\ntorch 2.5.1+cu121\n{NO_IMAGE}\nEdit: solved, I needed the cu128 wheel.\n$ pip list | grep -i ^torch\ntorch 2.8.0+cu128\n>>> torch.ones(2, device='cuda') * 2\ntensor([2., 2.], device='cuda:0')\n"),
-    "groups-ru": ("render-group-missing", "RX 7900 XTX, Ubuntu 24.04.\n$ rocminfo\nROCk module is loaded\nUnable to open /dev/kfd read-write: Permission denied\nivan is not member of \"render\" group, the default DRM access group.\n\nПерелогинился, теперь:\n$ rocminfo | grep -E 'Name:'\n  Name:                    gfx1100\n  Marketing Name:          AMD Radeon RX 7900 XTX\n" + ASKED + "2.9.0+rocm6.4 True\n"),
-    "driver-zh": ("driver-too-old-for-wheel", f"$ python t.py\nRuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver by downloading and installing a new version from the URL: http://www.nvidia.com/Download/index.aspx\n\n更新：驱动升级之后解决了：\n{SMI}{TABLE}$ python -c 'import torch; print(torch.zeros(1).cuda())'\ntensor([0.], device='cuda:0')\n"),
-    "nouveau": ("nouveau-bound", f"Fedora 42, RTX 4070.\n$ lspci -k -s 01:00.0\n01:00.0 VGA compatible controller: NVIDIA Corporation AD104 [GeForce RTX 4070] (rev a1)\n\tKernel driver in use: nouveau\n{SMI}{SILENT}\nafter installing akmod-nvidia and a reboot:\n{SMI}{TABLE}"),
-}  # fmt: skip
+    "mismatch-without-a-word": (
+        "nvml-driver-library-mismatch",
+        f"{SMI}{MISMATCH}$ sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia\n{SMI}{TABLE}",
+    ),
+    "no-code-for-the-chip": (
+        "gpu-arch-newer-than-wheel",
+        f"{SMI_OF}$ pip list | grep torch\ntorch 2.5.1+cu121\n{NO_IMAGE}\nEdit: solved, I needed the cu128 wheel.\n$ pip list | grep -i ^torch\ntorch 2.8.0+cu128\n>>> torch.ones(2, device='cuda') * 2\ntensor([2., 2.], device='cuda:0')\n",
+    ),
+    "groups-ru": (
+        "render-group-missing",
+        "RX 7900 XTX, Ubuntu 24.04.\n$ rocminfo\nROCk module is loaded\nUnable to open /dev/kfd read-write: Permission denied\nivan is not member of \"render\" group, the default DRM access group.\n\nПерелогинился, теперь:\n$ rocminfo | grep -E 'Name:'\n  Name:                    gfx1100\n  Marketing Name:          AMD Radeon RX 7900 XTX\n"
+        + ASKED
+        + "2.9.0+rocm6.4 True\n",
+    ),
+    "driver-zh": (
+        "driver-too-old-for-wheel",
+        f"$ python t.py\nRuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver by downloading and installing a new version from the URL: http://www.nvidia.com/Download/index.aspx\n\n更新：驱动升级之后解决了：\n{SMI}{TABLE}$ python -c 'import torch; print(torch.zeros(1).cuda())'\ntensor([0.], device='cuda:0')\n",
+    ),
+    "nouveau": (
+        "nouveau-bound",
+        f"Fedora 42, RTX 4070.\n$ lspci -k -s 01:00.0\n01:00.0 VGA compatible controller: NVIDIA Corporation AD104 [GeForce RTX 4070] (rev a1)\n\tKernel driver in use: nouveau\n{SMI}{SILENT}\nafter installing akmod-nvidia and a reboot:\n{SMI}{TABLE}",
+    ),
+}
 
 STANDING = {
-    "worked-yesterday": ("nvml-driver-library-mismatch", f"Ubuntu 24.04, right now:\n{SMI}{MISMATCH}\nYesterday it still looked like this:\n{SMI}{TABLE}"),
+    "worked-yesterday": (
+        "nvml-driver-library-mismatch",
+        f"Ubuntu 24.04, right now:\n{SMI}{MISMATCH}\nYesterday it still looked like this:\n{SMI}{TABLE}",
+    ),
     "worked-before-in-order": ("nvml-driver-library-mismatch", f"Last week:\n{SMI}{TABLE}\nNow, after the update:\n{SMI}{MISMATCH}"),
     "worked-before-ru": ("nvml-driver-library-mismatch", f"Сейчас:\n{SMI}{MISMATCH}\nВчера, до обновления, было так:\n{SMI}{TABLE}"),
     "worked-before-zh": ("nvml-driver-library-mismatch", f"现在：\n{SMI}{MISMATCH}\n昨天升级前还是好的：\n{SMI}{TABLE}"),
-    "fails-again": ("nvml-driver-library-mismatch", f"{SMI}{MISMATCH}\nUPDATE: a reboot fixed it.\n{SMI}{TABLE}\nand today again:\n{SMI}{MISMATCH}"),
-    "on-another-machine": ("nvml-driver-library-mismatch", f"ada@box:~$ nvidia-smi\n{MISMATCH}\nnow the same on the other one:\nada@spare:~$ nvidia-smi\n{TABLE}"),
-    "no-code-though-the-driver-lists-it": ("gpu-arch-newer-than-wheel", f"$ pip list | grep torch\ntorch 2.5.1+cu121\n{NO_IMAGE}\nI updated the driver, now:\n{SMI_OF}"),
-    "with-anothers-rights": ("device-node-permissions", f"{SMI}Failed to initialize NVML: Insufficient Permissions\nwith sudo it works now:\n$ sudo nvidia-smi\n{TABLE}"),
-    "in-a-container": ("container-lost-gpu-after-daemon-reload", f"$ docker run --rm --gpus all ubuntu nvidia-smi\nFailed to initialize NVML: Unknown Error\nOn the host, after the update:\n{SMI}{TABLE}"),
-    "comes-and-goes": ("gpu-fell-off-bus", f"Feb 01 kernel: NVRM: Xid (PCI:0000:01:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\nAfter a reboot it works again for some hours:\n{SMI}{TABLE}"),
-    "with-the-release-before": ("gpu-arch-older-than-wheel", f"now with torch 2.9.0+cu130:\n{NO_IMAGE}$ nvidia-smi --query-gpu=name,compute_cap --format=csv\nname, compute_cap\nTesla V100-PCIE-32GB, 7.0\nwith the previous torch 2.6 it worked:\n>>> torch.ones(2,device='cuda')\ntensor([1., 1.], device='cuda:0')\n"),
-    "on-the-host-in-words": ("container-lost-gpu-after-daemon-reload", f"root@3f9a1c2b4d5e:/# nvidia-smi\nFailed to initialize NVML: Unknown Error\nafter a reload; on the host:\n{SMI}{TABLE}"),
-    "another-card-computes": ("gpu-arch-older-than-wheel", f"$ nvidia-smi --query-gpu=index,name,compute_cap --format=csv\nindex, name, compute_cap\n0, Tesla P100-PCIE-16GB, 6.0\n1, NVIDIA A40, 8.6\n$ pip list | grep torch\ntorch 2.9.0+cu130\n{NO_IMAGE}now on the other card:\n>>> torch.ones(2, device='cuda:1')\ntensor([1., 1.], device='cuda:1')\n"),
-    "torch-computes-and-a-program-not": ("binary-arch-missing", "$ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader\nNVIDIA GeForce RTX 4070, 570.195.03\n$ ./build/bin/llama-server -m m.gguf -ngl 99\nwarning: no usable GPU found, --gpu-layers option will be ignored\nwarning: one possible reason is that llama.cpp was compiled without GPU support\n\nnow torch, to be sure:\n>>> torch.ones(2, device='cuda')\ntensor([1., 1.], device='cuda:0')\n"),
+    "fails-again": (
+        "nvml-driver-library-mismatch",
+        f"{SMI}{MISMATCH}\nUPDATE: a reboot fixed it.\n{SMI}{TABLE}\nand today again:\n{SMI}{MISMATCH}",
+    ),
+    "on-another-machine": (
+        "nvml-driver-library-mismatch",
+        f"ada@box:~$ nvidia-smi\n{MISMATCH}\nnow the same on the other one:\nada@spare:~$ nvidia-smi\n{TABLE}",
+    ),
+    "no-code-though-the-driver-lists-it": (
+        "gpu-arch-newer-than-wheel",
+        f"$ pip list | grep torch\ntorch 2.5.1+cu121\n{NO_IMAGE}\nI updated the driver, now:\n{SMI_OF}",
+    ),
+    "with-anothers-rights": (
+        "device-node-permissions",
+        f"{SMI}Failed to initialize NVML: Insufficient Permissions\nwith sudo it works now:\n$ sudo nvidia-smi\n{TABLE}",
+    ),
+    "in-a-container": (
+        "container-lost-gpu-after-daemon-reload",
+        f"$ docker run --rm --gpus all ubuntu nvidia-smi\nFailed to initialize NVML: Unknown Error\nOn the host, after the update:\n{SMI}{TABLE}",
+    ),
+    "comes-and-goes": (
+        "gpu-fell-off-bus",
+        f"Feb 01 kernel: NVRM: Xid (PCI:0000:01:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\nAfter a reboot it works again for some hours:\n{SMI}{TABLE}",
+    ),
+    "with-the-release-before": (
+        "gpu-arch-older-than-wheel",
+        f"now with torch 2.9.0+cu130:\n{NO_IMAGE}$ nvidia-smi --query-gpu=name,compute_cap --format=csv\nname, compute_cap\nTesla V100-PCIE-32GB, 7.0\nwith the previous torch 2.6 it worked:\n>>> torch.ones(2,device='cuda')\ntensor([1., 1.], device='cuda:0')\n",
+    ),
+    "on-the-host-in-words": (
+        "container-lost-gpu-after-daemon-reload",
+        f"root@3f9a1c2b4d5e:/# nvidia-smi\nFailed to initialize NVML: Unknown Error\nafter a reload; on the host:\n{SMI}{TABLE}",
+    ),
+    "another-card-computes": (
+        "gpu-arch-older-than-wheel",
+        f"$ nvidia-smi --query-gpu=index,name,compute_cap --format=csv\nindex, name, compute_cap\n0, Tesla P100-PCIE-16GB, 6.0\n1, NVIDIA A40, 8.6\n$ pip list | grep torch\ntorch 2.9.0+cu130\n{NO_IMAGE}now on the other card:\n>>> torch.ones(2, device='cuda:1')\ntensor([1., 1.], device='cuda:1')\n",
+    ),
+    "torch-computes-and-a-program-not": (
+        "binary-arch-missing",
+        "$ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader\nNVIDIA GeForce RTX 4070, 570.195.03\n$ ./build/bin/llama-server -m m.gguf -ngl 99\nwarning: no usable GPU found, --gpu-layers option will be ignored\nwarning: one possible reason is that llama.cpp was compiled without GPU support\n\nnow torch, to be sure:\n>>> torch.ones(2, device='cuda')\ntensor([1., 1.], device='cuda:0')\n",
+    ),
     "only-hoped-for": ("nvml-driver-library-mismatch", f"{SMI}{MISMATCH}\nIs it fixed after a reboot?\n"),
-}  # fmt: skip
+}
 
 
 def answered(body, scratch):
@@ -84,9 +140,7 @@ def test_what_a_past_fault_hid_comes_to_light(tmp_path):
 
 def test_the_driver_is_that_of_the_last_state(tmp_path):
     old = "$ cat /proc/driver/nvidia/version\nNVRM version: NVIDIA UNIX x86_64 Kernel Module  570.172.08  Tue Jul  8 18:26:06 UTC 2025\n"
-    (device,) = answered(f"{SMI}{MISMATCH}{old}\nNow:\n{SMI}{TABLE}{old.replace('172.08', '195.03')}", tmp_path)[
-        "machine"
-    ]["accelerators"]
+    (device,) = answered(f"{SMI}{MISMATCH}{old}\nNow:\n{SMI}{TABLE}{old.replace('172.08', '195.03')}", tmp_path)["machine"]["accelerators"]
     assert device["driver"]["version"] == "570.195.03"
 
 
@@ -120,7 +174,9 @@ def test_any_line_is_read(line):
 
 def test_a_line_that_tells_of_a_fault_may_end_in_what_mended_it(tmp_path):
     said = 'Last week: "NVRM: API mismatch: the client has the version 570.153.02, but this kernel module has the version 570.144". '
-    shown = '\n\n$ python -c "import torch; print(torch.cuda.is_available(), torch.cuda.get_device_name(0))"\nTrue NVIDIA GeForce RTX 4060 Ti\n'
+    shown = (
+        '\n\n$ python -c "import torch; print(torch.cuda.is_available(), torch.cuda.get_device_name(0))"\nTrue NVIDIA GeForce RTX 4060 Ti\n'
+    )
     file = tmp_path / "paste.txt"
     file.write_text(said + "After a reboot it works:" + shown, encoding="utf-8")
     mended = diagnose(str(file))["findings"]

@@ -86,8 +86,7 @@ def test_parts_are_joined_in_one_place(judge):
         return node.group not in who.groups
 
     facts = gathered(
-        said(DeviceNode, HOST, path="/dev/kfd", group="render"),
-        said(Account, Place(world="container:c", process="shell"), groups=[]),
+        said(DeviceNode, HOST, path="/dev/kfd", group="render"), said(Account, Place(world="container:c", process="shell"), groups=[])
     )
     assert not judge(facts, both)[0]
     facts.state(said(Account, SHELL, groups=["video"]))
@@ -107,10 +106,7 @@ def test_at_names_another_place_of_the_same_machine(judge):
 
     facts = gathered(said(Symptom, SERVICE, id="refused"), said(Variable, SHELL, name="X", value="1"))
     assert judge(facts, elsewhere)[0]
-    facts = gathered(
-        said(Symptom, SERVICE._replace(node="a"), id="refused"),
-        said(Variable, SHELL._replace(node="b"), name="X", value="1"),
-    )
+    facts = gathered(said(Symptom, SERVICE._replace(node="a"), id="refused"), said(Variable, SHELL._replace(node="b"), name="X", value="1"))
     assert not judge(facts, elsewhere)[0]
 
 
@@ -119,9 +115,7 @@ def test_before_and_after_are_not_mixed(judge):
         return node.group not in who.groups
 
     before, after = HOST._replace(moment="before"), SHELL._replace(moment="after")
-    assert not judge(
-        gathered(said(DeviceNode, before, path="/dev/kfd", group="render"), said(Account, after, groups=[])), both
-    )[0]
+    assert not judge(gathered(said(DeviceNode, before, path="/dev/kfd", group="render"), said(Account, after, groups=[])), both)[0]
 
 
 def test_an_optional_part_is_none_where_nobody_has_seen_one(judge):
@@ -184,9 +178,7 @@ def test_all_of_a_kind_are_counted_where_somebody_looked(judge):
     def too_many(mask: Variable = one(name="M"), gpus: Every[Gpu] = every(Gpu)):
         return int(mask.value) >= len(gpus)
 
-    facts = gathered(
-        said(Variable, SHELL, name="M", value="1"), said(Gpu, nvml_index=0), looks=[Look(Gpu, Place(), "smi")]
-    )
+    facts = gathered(said(Variable, SHELL, name="M", value="1"), said(Gpu, nvml_index=0), looks=[Look(Gpu, Place(), "smi")])
     assert judge(facts, too_many)[0]
     facts.state(said(Gpu, nvml_index=1))
     assert not judge(facts, too_many)[0]

@@ -47,9 +47,7 @@ def test_nothing_is_left_aside_without_a_change(between):
 
 
 def test_programs_are_told_by_what_they_run():
-    told = runs(
-        ["$ sudo env A=1 /usr/bin/python3 -u a.py", "$ python -m a.b -x", "$ docker run --rm i", ">>> 1", "$ (x)"]
-    )
+    told = runs(["$ sudo env A=1 /usr/bin/python3 -u a.py", "$ python -m a.b -x", "$ docker run --rm i", ">>> 1", "$ (x)"])
     assert [run.program for run in told] == ["python a.py", "python -m a.b", "docker run", ""]
 
 

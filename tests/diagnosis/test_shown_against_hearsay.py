@@ -34,9 +34,7 @@ def test_a_list_of_one_card_speaks_against_graphics_beside_it(words, tmp_path):
 
 def test_a_list_of_both_does_not(tmp_path):
     listed = LISTED.format(cpu="AMD Ryzen 5 7600 6-Core Processor") + SECOND
-    body = (
-        (HEARD["en"] + listed).replace("6650 XT", "6800").replace("gfx1032", "gfx1030")
-    )  # a chip that torch has code for
+    body = (HEARD["en"] + listed).replace("6650 XT", "6800").replace("gfx1032", "gfx1030")  # a chip that torch has code for
     answer = answered(body + FAILS, tmp_path)
     assert "igpu-visible-beside-dgpu" in loud(answer)
 
@@ -48,9 +46,7 @@ def test_the_kernels_figures_speak_against_a_large_carve_out(vram, gtt, may_be, 
     assert ("apu-vram-carveout-vs-gtt" in loud(answer)) is may_be
 
 
-@pytest.mark.parametrize(
-    ("job", "login"), [("[eva@gn17 ~]$ ", False), ("(env) eva@c0417:~$ ", False), ("[eva@hpc-login1 ~]$ ", True)]
-)
+@pytest.mark.parametrize(("job", "login"), [("[eva@gn17 ~]$ ", False), ("(env) eva@c0417:~$ ", False), ("[eva@hpc-login1 ~]$ ", True)])
 def test_the_login_node_is_blamed_for_its_own_commands(job, login, tmp_path):
     body = f"[eva@hpc-login1 ~]$ srun -p gpu --pty bash\n{job}python -c 'import torch; torch.zeros(1).cuda()'\n{NONE}{job}scontrol show job 7 | grep TRES\n{JOB}"
     (finding,) = [one for one in answered(body, tmp_path)["findings"] if one["cause"] == "slurm-no-gpu-requested"]

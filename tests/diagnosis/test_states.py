@@ -4,9 +4,7 @@ from answer_data import diagnose
 
 _CARD = "17:00.0 VGA compatible controller: NVIDIA Corporation GV100 [TITAN V] (rev a1)\n"
 _STUBS = "$ echo $LD_LIBRARY_PATH\n/opt/cuda/lib64:/opt/cuda/lib64/stubs\n"
-_NOUVEAU = (
-    "17:00.0 VGA compatible controller: NVIDIA Corporation GV100 [TITAN V] (rev a1)\n\tKernel driver in use: nouveau\n"
-)
+_NOUVEAU = "17:00.0 VGA compatible controller: NVIDIA Corporation GV100 [TITAN V] (rev a1)\n\tKernel driver in use: nouveau\n"
 
 
 def _state(tmp_path, body):
@@ -31,7 +29,9 @@ def test_an_error_that_is_known_says_that_it_will_not_work(tmp_path):
 
 
 def test_a_torch_that_found_a_card_is_one_for_it_whatever_it_was_built_for(tmp_path):
-    shown = "GPU available           Yes\nGPU 0                   GeForce GTX 1080 Ti (arch=6.1)\nPyTorch                 1.8.0 @/opt/torch\n"
+    shown = (
+        "GPU available           Yes\nGPU 0                   GeForce GTX 1080 Ti (arch=6.1)\nPyTorch                 1.8.0 @/opt/torch\n"
+    )
     state, because = _state(tmp_path, "sys.platform            linux\n" + shown)
     assert state == "expected"
     assert "no torch" not in because

@@ -74,9 +74,7 @@ def titles(finding):
 
 @pytest.mark.parametrize("kernel", ["6.12.32+bpo-amd64", "6.6.31+rpt-rpi-v8", "6.16.3-76061603-generic", "6.17.0+"])
 def test_a_kernels_release_stays_in_the_command_that_builds_for_it(tmp_path, kernel):
-    [finding] = [
-        one for one in findings(tmp_path, HEADERS.format(kernel=kernel)) if one["cause"] == "kernel-module-not-built"
-    ]
+    [finding] = [one for one in findings(tmp_path, HEADERS.format(kernel=kernel)) if one["cause"] == "kernel-module-not-built"]
     shown = outward(finding)
     assert f"dkms autoinstall -k {kernel}" in commands(shown)
     assert "redacted-" not in str(shown)
@@ -117,18 +115,24 @@ def test_who_holds_the_group_of_a_node_is_not_told_to_join_it(tmp_path):
 @pytest.mark.parametrize(
     ("system", "more", "key"),
     [
-        ("openSUSE Tumbleweed", "$ ls /usr/share/nvidia-pubkeys\nMOK-nvidia-driver-G07-595.58-1.der", "mokutil --import /usr/share/nvidia-pubkeys/MOK-nvidia-driver-G07-595.58-1.der"),
-        ("openSUSE Tumbleweed", "$ ls /var/lib/nvidia-pubkeys/MOK-a.der\n/var/lib/nvidia-pubkeys/MOK-a.der", "mokutil --import /var/lib/nvidia-pubkeys/MOK-a.der"),
+        (
+            "openSUSE Tumbleweed",
+            "$ ls /usr/share/nvidia-pubkeys\nMOK-nvidia-driver-G07-595.58-1.der",
+            "mokutil --import /usr/share/nvidia-pubkeys/MOK-nvidia-driver-G07-595.58-1.der",
+        ),
+        (
+            "openSUSE Tumbleweed",
+            "$ ls /var/lib/nvidia-pubkeys/MOK-a.der\n/var/lib/nvidia-pubkeys/MOK-a.der",
+            "mokutil --import /var/lib/nvidia-pubkeys/MOK-a.der",
+        ),
         ("openSUSE Leap 15.6", "", "/var/lib/nvidia-pubkeys/MOK-nvidia-*.der"),
         ("Ubuntu 24.04", "", "mokutil --import /var/lib/shim-signed/mok/MOK.der"),
         ("Fedora 42", "", "mokutil --import /etc/pki/akmods/certs/public_key.der"),
     ],
-)  # fmt: skip
+)
 def test_the_keys_file_is_enrolled_before_the_restart(tmp_path, system, more, key):
     [finding] = [
-        one
-        for one in findings(tmp_path, LOCKED.format(system=system, more=more))
-        if one["cause"] == "secure-boot-module-unsigned"
+        one for one in findings(tmp_path, LOCKED.format(system=system, more=more)) if one["cause"] == "secure-boot-module-unsigned"
     ]
     lines = commands(finding)
     assert key in lines[0]
@@ -170,8 +174,7 @@ def test_a_compiler_is_never_newer_than_asked(distribution, release, most):
 
 
 @pytest.mark.parametrize(
-    ("system", "listed"),
-    [("Arch Linux", "pacman -Q nvidia-open-dkms\nnvidia-open-dkms 590.48.01-1"), ("Arch Linux", "true")],
+    ("system", "listed"), [("Arch Linux", "pacman -Q nvidia-open-dkms\nnvidia-open-dkms 590.48.01-1"), ("Arch Linux", "true")]
 )
 def test_a_branch_that_has_dropped_the_card_is_no_way_in_another_flavour(tmp_path, system, listed):
     [finding] = [

@@ -44,6 +44,4 @@ def test_who_was_made_for_the_release_that_stays_needs_nothing(tmp_path):
     )
     fix = diagnose(str(tmp_path / "paste.txt"))["findings"][0]["fixes"][0]
     assert "used_by" not in fix
-    assert {"torch==2.4.0+cu121", "torchvision==0.19.0+cu121", "torchaudio==2.4.0+cu121"} <= set(
-        fix["steps"][0]["commands"][0]
-    )
+    assert {"torch==2.4.0+cu121", "torchvision==0.19.0+cu121", "torchaudio==2.4.0+cu121"} <= set(fix["steps"][0]["commands"][0])

@@ -16,11 +16,7 @@ def titles(text: str, tmp_path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("card", "driver", "ends"),
-    [
-        ("Tesla P100-PCIE-16GB", "410.79", "580"),
-        ("GeForce GTX 1080 Ti", "410.79", "580"),
-        ("GeForce RTX 3090", "455.23", ""),
-    ],
+    [("Tesla P100-PCIE-16GB", "410.79", "580"), ("GeForce GTX 1080 Ti", "410.79", "580"), ("GeForce RTX 3090", "455.23", "")],
 )
 def test_a_newer_driver_ends_at_the_last_branch_for_the_card(card, driver, ends, tmp_path):
     listed = f"GPU 0: {card} (UUID: GPU-8a7b6c5d-1111-2222-3333-444455556666)\n"

@@ -11,9 +11,7 @@ def answer_of(tmp_path, body):
 
 
 def causes_of(answer):
-    return [
-        finding["cause"] for finding in answer["findings"] if finding["severity"] != "note" and not finding["guess"]
-    ]
+    return [finding["cause"] for finding in answer["findings"] if finding["severity"] != "note" and not finding["guess"]]
 
 
 def first_way(answer):
@@ -29,10 +27,7 @@ NO_HEADERS = "/tmp/tmp1/main.c:5:10: fatal error: Python.h: No such file or dire
     [
         ("Ubuntu 24.04, torch.compile fails\n", "python3-dev"),
         ("Ubuntu 22.04, torch.compile fails\n$ python -V\nPython 3.12.4\n", "python3.12-dev"),
-        (
-            "Fedora 41, torch.compile fails\n'-I/usr/include/python3.12']' returned non-zero exit status 1.\n",
-            "python3.12-devel",
-        ),
+        ("Fedora 41, torch.compile fails\n'-I/usr/include/python3.12']' returned non-zero exit status 1.\n", "python3.12-devel"),
     ],
 )
 def test_headers_are_those_of_the_python_that_runs(tmp_path, told, package):
@@ -54,9 +49,7 @@ FORKED = "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use C
 LAUNCHED = "RuntimeError: CUDA has been initialized before the `notebook_launcher` could create a forked subprocess.\n"
 
 
-@pytest.mark.parametrize(
-    ("body", "way"), [(FORKED, "spawn method"), (FORKED + LAUNCHED, "restart the notebook's kernel")]
-)
+@pytest.mark.parametrize(("body", "way"), [(FORKED, "spawn method"), (FORKED + LAUNCHED, "restart the notebook's kernel")])
 def test_a_launcher_that_forks_wants_a_fresh_kernel(tmp_path, body, way):
     answer = answer_of(tmp_path, body)
     assert way in first_way(answer)
@@ -68,10 +61,7 @@ OPERATOR = "NotImplementedError: The operator 'aten::_linalg_qr' is not currentl
 
 @pytest.mark.parametrize(
     ("body", "way"),
-    [
-        (OPERATOR, "before Python starts"),
-        ("Cell In[5], line 2\n----> 2 q, r = torch.linalg.qr(x)\n" + OPERATOR, "in the first cell"),
-    ],
+    [(OPERATOR, "before Python starts"), ("Cell In[5], line 2\n----> 2 q, r = torch.linalg.qr(x)\n" + OPERATOR, "in the first cell")],
 )
 def test_a_variable_is_set_where_the_notebook_reads_it(tmp_path, body, way):
     assert way in first_way(answer_of(tmp_path, body))
@@ -81,8 +71,7 @@ TRANSLATED = "macOS-10.16-x86_64-i386-64bit\n% sysctl -n machdep.cpu.brand_strin
 
 
 @pytest.mark.parametrize(
-    ("python", "way"),
-    [("/Users/ada/anaconda3/envs/ml/bin/python\n", "conda create"), ("/Users/ada/ml/bin/python\n", "python.org")],
+    ("python", "way"), [("/Users/ada/anaconda3/envs/ml/bin/python\n", "conda create"), ("/Users/ada/ml/bin/python\n", "python.org")]
 )
 def test_who_has_conda_makes_a_native_environment_with_it(tmp_path, python, way):
     answer = answer_of(tmp_path, "% which python\n" + python + TRANSLATED)
@@ -98,10 +87,7 @@ def of_an_index(prompt, index):
 @pytest.mark.parametrize(
     ("body", "way"),
     [
-        (
-            "AMD Radeon RX 9070 XT\ngcnArchName: gfx1201\n" + of_an_index("PS C:\\Users\\ada>", "rocm6.3"),
-            "device-gfx1201",
-        ),
+        ("AMD Radeon RX 9070 XT\ngcnArchName: gfx1201\n" + of_an_index("PS C:\\Users\\ada>", "rocm6.3"), "device-gfx1201"),
         ("MacBook Pro, macOS 15.4, Apple M3\n" + of_an_index("ada@Mac ~ %", "cu126"), "pip install torch"),
     ],
 )
@@ -123,10 +109,7 @@ COMFY = "Total VRAM 8176 MB, total RAM 32691 MB\npytorch version: 2.3.1+cu118\nD
 def test_zluda_runs_a_build_for_nvidia_by_design(tmp_path):
     told = "  ::  ZLUDA detected, disabling non-supported functions.\n"
     assert causes_of(answer_of(tmp_path, told + COMFY.format(mark=" [ZLUDA]"))) == []
-    assert (
-        causes_of(answer_of(tmp_path, COMFY.format(mark="") + "AssertionError: Torch not compiled with CUDA enabled\n"))
-        != []
-    )
+    assert causes_of(answer_of(tmp_path, COMFY.format(mark="") + "AssertionError: Torch not compiled with CUDA enabled\n")) != []
 
 
 WARNING = 'box:51:51 [0] init.cc:138 NCCL WARN Missing "iommu=pt" from kernel command line which can lead to system instablity or hang!\n'

@@ -72,8 +72,7 @@ def test_the_python_that_was_typed_by_its_path_gets_the_packages(tmp_path, typed
 
 
 @pytest.mark.parametrize(
-    ("system", "way"),
-    [("NixOS 24.11\n", "nixos-rebuild switch"), ("Fedora 41\n", "dnf install -y nvidia-container-toolkit")],
+    ("system", "way"), [("NixOS 24.11\n", "nixos-rebuild switch"), ("Fedora 41\n", "dnf install -y nvidia-container-toolkit")]
 )
 def test_a_system_that_is_made_of_its_configuration_gets_a_line(tmp_path, system, way):
     finding = first(tmp_path, system + NO_TOOLKIT)
@@ -94,7 +93,10 @@ def test_the_account_that_the_message_names_joins_the_group(tmp_path):
 @pytest.mark.parametrize(
     ("started", "way"),
     [
-        ("$ docker run --rm -v $PWD:/w pytorch/pytorch python /w/a.py", "docker run --shm-size=16g --rm -v .:/w pytorch/pytorch python /w/a.py"),
+        (
+            "$ docker run --rm -v $PWD:/w pytorch/pytorch python /w/a.py",
+            "docker run --shm-size=16g --rm -v .:/w pytorch/pytorch python /w/a.py",
+        ),
         ("$ docker run --rm --shm-size=1g pytorch/pytorch python a.py", "docker run --shm-size=16g --rm pytorch/pytorch python a.py"),
         ("$ docker run --rm \\\n  --gpus all \\\n  me/app python a.py", "docker run --shm-size=16g --rm --gpus all me/app python a.py"),
         ("$ docker run --rm me/app python a.py 2>&1 | tee log", "docker run --shm-size=16g --rm me/app python a.py"),
@@ -102,7 +104,7 @@ def test_the_account_that_the_message_names_joins_the_group(tmp_path):
         ("$ docker run --privileged me/app python a.py", None),
         ("$ docker run me/one a.py\n$ docker run me/two a.py", None),
     ],
-)  # fmt: skip
+)
 def test_the_command_that_started_it_gets_the_option(tmp_path, started, way):
     lines = commands(first(tmp_path, f"{started}\n{BUS}"))
     assert lines == ([way] if way else [])
@@ -147,9 +149,7 @@ def test_torch_of_conda_forge_is_changed_by_conda(tmp_path):
 
 def test_torch_of_a_channel_that_has_ended_goes_before_a_wheel(tmp_path):
     torch = "pytorch  2.4.1  py3.11_cuda12.1_cudnn9.1.0_0  pytorch\npytorch-cuda  12.1  ha16c6d3_6  pytorch"
-    lines = commands(
-        first(tmp_path, CONDA.format(torch=torch, build="py311_cu121  pytorch").replace("0.19.1", "0.18.0"))
-    )
+    lines = commands(first(tmp_path, CONDA.format(torch=torch, build="py311_cu121  pytorch").replace("0.19.1", "0.18.0")))
     assert lines[0].startswith("conda remove -y pytorch pytorch-cuda")
     assert "pip install torch==2.4.1+cu121 torchvision==0.19.1+cu121" in lines[1]
 
@@ -182,9 +182,13 @@ BUS_LINE = "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation TU116 [
     [
         ("openSUSE Leap 15.6\n", "nouveau", ["install-driver"]),
         ("openSUSE Leap 15.6\n", "nouveau, nvidia_drm, nvidia", ["blacklist-module", "restart-machine"]),
-        ("Debian 12\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n", "nouveau", ["get-headers-of-running", "build-module", "blacklist-module", "restart-machine"]),
+        (
+            "Debian 12\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n",
+            "nouveau",
+            ["get-headers-of-running", "build-module", "blacklist-module", "restart-machine"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_nouveau_goes_where_another_module_takes_its_place(tmp_path, shown, modules, kinds):
     finding = first(tmp_path, shown + "$ lspci -nnk -d 10de:\n" + BUS_LINE.format(modules=modules))
     assert finding["cause"] == "nouveau-bound"
@@ -201,7 +205,7 @@ GONE = "$ sudo modprobe nvidia\nmodprobe: FATAL: Module nvidia not found in dire
         ("Fedora 41\n$ rpm -q akmod-nvidia\nakmod-nvidia-565.77-1.fc41.x86_64\n", "6.12.5-200.fc41.x86_64", "akmods --force"),
         ("Ubuntu 24.04\n", "6.11.0-19-generic", "dkms autoinstall -k 6.11.0-19-generic"),
     ],
-)  # fmt: skip
+)
 def test_a_module_is_built_by_what_builds_it_there(tmp_path, shown, kernel, way):
     silent = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"
     assert commands(first(tmp_path, shown + silent + GONE.format(kernel=kernel)))[-1] == way
@@ -217,7 +221,7 @@ def test_nvidias_installer_is_run_again_when_the_headers_are_there(tmp_path):
 @pytest.mark.parametrize(
     ("typed", "way"),
     [("$ ollama serve\n", "systemctl restart ollama"), ("$ llama-server -m q.gguf -ngl 99\n", "cmake --build build --config Release")],
-)  # fmt: skip
+)
 def test_the_program_that_was_typed_gets_vulkan_in_its_own_way(tmp_path, typed, way):
     said = "rocBLAS error: Cannot read /opt/rocm/lib/rocblas/library/TensileLibrary.dat: No such file or directory for GPU arch : gfx1103\n"
     finding = first(tmp_path, typed + said)
@@ -246,8 +250,7 @@ def test_uv_is_told_what_a_build_needs(tmp_path):
 
 def test_a_mac_has_a_device_of_its_own(tmp_path):
     finding = first(
-        tmp_path,
-        'MacBook Pro M3, macOS 14.5\n>>> torch.zeros(1).to("cuda")\nAssertionError: Torch not compiled with CUDA enabled\n',
+        tmp_path, 'MacBook Pro M3, macOS 14.5\n>>> torch.zeros(1).to("cuda")\nAssertionError: Torch not compiled with CUDA enabled\n'
     )
     assert "mps" in finding["fixes"][0]["title"]
 

@@ -29,9 +29,7 @@ UBUNTU = 'NAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n'
 
 
 def test_a_toolkit_that_is_there_is_named_to_the_build_and_not_installed(first):
-    finding = first(
-        f"{UBUNTU}$ ls /usr/local/cuda-12.8/bin/nvcc\n/usr/local/cuda-12.8/bin/nvcc\n$ cmake -B build\n{NO_NVCC}"
-    )
+    finding = first(f"{UBUNTU}$ ls /usr/local/cuda-12.8/bin/nvcc\n/usr/local/cuda-12.8/bin/nvcc\n$ cmake -B build\n{NO_NVCC}")
     assert ["export", "CUDACXX=/usr/local/cuda-12.8/bin/nvcc"] in commands(finding)
     assert not any("apt-get" in argv for argv in commands(finding))
 
@@ -69,9 +67,7 @@ def test_the_python_of_a_build_is_nobodys_interpreter(first):
 
 
 def test_uv_installs_where_uv_was_asked(first):
-    finding = first(
-        "$ uv pip install flash-attn\n" + UV + "$ python -c 'import torch; print(torch.__version__)'\n2.8.0+cu128\n"
-    )
+    finding = first("$ uv pip install flash-attn\n" + UV + "$ python -c 'import torch; print(torch.__version__)'\n2.8.0+cu128\n")
     assert ["uv", "pip", "install", "--no-build-isolation", "flash-attn"] in commands(finding)
     assert not any("pip" in argv and argv[0] != "uv" for argv in commands(finding))
 
@@ -91,10 +87,7 @@ UNET = "NansException: A tensor with all NaNs was produced in Unet.\n"
 def test_a_card_that_is_wrong_in_float16_computes_in_float32(first):
     finding = first("NVIDIA GeForce GTX 1650\n" + UNET)
     assert "GTX 1650" in finding["title"]
-    assert [way["steps"][0]["params"] for way in finding["fixes"]] == [
-        {"option": "--no-half"},
-        {"option": "--upcast-sampling"},
-    ]
+    assert [way["steps"][0]["params"] for way in finding["fixes"]] == [{"option": "--no-half"}, {"option": "--upcast-sampling"}]
 
 
 def test_another_card_keeps_float16_where_it_can(first):

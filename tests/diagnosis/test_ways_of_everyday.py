@@ -64,9 +64,7 @@ def smi(*used):
 
 
 def chosen_cards(finding):
-    return [
-        step["params"]["value"] for way in finding["fixes"] for step in way["steps"] if step["kind"] == "set-variable"
-    ]
+    return [step["params"]["value"] for way in finding["fixes"] for step in way["steps"] if step["kind"] == "set-variable"]
 
 
 def test_a_free_card_beside_a_full_one_is_named(first):
@@ -81,18 +79,13 @@ MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\nNVRM ver
 
 
 def test_packages_over_an_installers_libraries_are_removed(first):
-    finding = first(
-        MISMATCH
-        + "libnvidia-compute-535:amd64 535.183.01-0ubuntu0.22.04.1\nnvidia-utils-535 535.183.01-0ubuntu0.22.04.1\n"
-    )
+    finding = first(MISMATCH + "libnvidia-compute-535:amd64 535.183.01-0ubuntu0.22.04.1\nnvidia-utils-535 535.183.01-0ubuntu0.22.04.1\n")
     assert commands(finding)[0][-2:] == ["libnvidia-compute-535", "nvidia-utils-535"]
     assert finding["fixes"][0]["steps"][1]["kind"] == "run-installer-again"
 
 
 def test_packages_that_bring_the_module_too_only_wait_for_a_restart(first):
-    finding = first(
-        MISMATCH + "nvidia-dkms-535 535.183.01-0ubuntu0.22.04.1\nnvidia-utils-535 535.183.01-0ubuntu0.22.04.1\n"
-    )
+    finding = first(MISMATCH + "nvidia-dkms-535 535.183.01-0ubuntu0.22.04.1\nnvidia-utils-535 535.183.01-0ubuntu0.22.04.1\n")
     assert finding["fixes"][0]["steps"][0]["kind"] == "reload-driver"
 
 
@@ -141,15 +134,11 @@ def test_a_host_without_the_drivers_tool_has_no_driver(first):
 
 
 def test_an_engine_alone_that_finds_no_library_is_in_a_world_of_its_own(first):
-    assert (
-        first("ada@vm:~$ docker run --rm --gpus all ubuntu nvidia-smi\n" + HOOK)["cause"]
-        == "docker-flavour-without-gpu"
-    )
+    assert first("ada@vm:~$ docker run --rm --gpus all ubuntu nvidia-smi\n" + HOOK)["cause"] == "docker-flavour-without-gpu"
 
 
 @pytest.mark.parametrize(
-    ("kernel", "package"),
-    [("6.8.12-9-pve", "proxmox-headers-6.8.12-9-pve"), ("6.1.0-28-amd64", "linux-headers-6.1.0-28-amd64")],
+    ("kernel", "package"), [("6.8.12-9-pve", "proxmox-headers-6.8.12-9-pve"), ("6.1.0-28-amd64", "linux-headers-6.1.0-28-amd64")]
 )
 def test_headers_are_named_as_the_kernels_own_packages_are(first, kernel, package):
     finding = first(
@@ -182,12 +171,7 @@ GTT = "[    0.000000] Command line: BOOT_IMAGE=/boot/vmlinuz-{kernel} root=UUID=
 
 @pytest.mark.parametrize(
     ("kernel", "program"),
-    [
-        ("6.14.0-1014-oem", "update-initramfs"),
-        ("6.16.7-arch1-1", "mkinitcpio"),
-        ("6.15.4-200.fc42.x86_64", "dracut"),
-        ("6.16.3", "sh"),
-    ],
+    [("6.14.0-1014-oem", "update-initramfs"), ("6.16.7-arch1-1", "mkinitcpio"), ("6.15.4-200.fc42.x86_64", "dracut"), ("6.16.3", "sh")],
 )
 def test_the_initramfs_is_rebuilt_by_the_program_of_the_kernels_own_family(first, kernel, program):
     finding = first(GTT.format(kernel=kernel))

@@ -58,7 +58,7 @@ def first(answer):
         ("GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-1)\nGPU 1: NVIDIA GeForce RTX 3090 (UUID: GPU-2)\n" + FULL, "over the GPUs", "LoRA"),
         (FULL, "smaller batch", "over the GPUs"),
     ],
-)  # fmt: skip
+)
 def test_memory_is_saved_in_the_programs_own_way(first, body, there, absent):
     title, _commands = first(body)
     assert re.search(there, title)
@@ -184,7 +184,7 @@ PICTURE = "Total VRAM 12288 MB, total RAM 32674 MB\npytorch version: 2.9.1+cu128
         ("没有报错，图也出来了。\n\n", "cuda:0 NVIDIA GeForce RTX 3060 : cudaMallocAsync", "healthy"),
         ("It crashed at the next picture.\n\n", "cuda:0 NVIDIA GeForce RTX 3060 : cudaMallocAsync", "unknown"),
     ],
-)  # fmt: skip
+)
 def test_who_got_a_picture_and_complains_of_nothing_is_well(answer, words, device, verdict):
     assert answer(words + PICTURE.format(device=device))["verdict"] == verdict
 

@@ -71,9 +71,7 @@ def test_what_was_compiled_for_the_old_torch_goes_with_it(mended, shown, goes):
     assert ("uninstall -y xformers" in mended("gpu-arch-newer-than-wheel", UNKNOWN + shown)[0]) == goes
 
 
-@pytest.mark.parametrize(
-    ("said", "held"), [("unattended-upgrades ran at 6:25\n", True), ("after my apt upgrade\n", False)]
-)
+@pytest.mark.parametrize(("said", "held"), [("unattended-upgrades ran at 6:25\n", True), ("after my apt upgrade\n", False)])
 def test_packages_are_held_where_the_system_updates_itself(mended, said, held):
     assert ("apt-mark hold" in mended("nvml-driver-library-mismatch", MISMATCH + said)[0]) == held
 
@@ -86,16 +84,16 @@ def test_only_what_closes_the_gap_is_offered(mended, context, share, is_closed):
     assert any("add a GPU" in way for way in ways) != is_closed
 
 
-@pytest.mark.parametrize(
-    ("frame", "anew"), [("/tmp/ipykernel_47/2874061123.py in <cell line: 0>()\n", True), ("", False)]
-)
+@pytest.mark.parametrize(("frame", "anew"), [("/tmp/ipykernel_47/2874061123.py in <cell line: 0>()\n", True), ("", False)])
 def test_a_notebook_is_started_anew_behind_an_exchange(mended, frame, anew):
     way = mended("gpu-arch-newer-than-wheel", UNKNOWN + frame)[0]
     assert ("restart the notebook's kernel" in way) == anew
 
 
 def test_evidence_begins_with_what_decides_and_ends_with_the_letter(found):
-    letter = "Hi all, I have had this server for three years now and never had any trouble with it, Ubuntu 22.04, two cards, and today this\n"
+    letter = (
+        "Hi all, I have had this server for three years now and never had any trouble with it, Ubuntu 22.04, two cards, and today this\n"
+    )
     seen = [line["value"] for line in found(letter + DROPPED + LOST)[0]["evidence"]]
     assert "fallen off the bus" in seen[0]
     assert not any("Hi all" in value for value in seen[:1])

@@ -35,12 +35,7 @@ def test_what_is_listed_keeps_its_value(variables):
 
 @pytest.mark.parametrize(
     "body",
-    [
-        "$ env | grep CUDA",
-        "$ env | grep CUDA\nsomething else was here\n",
-        "$ env | grep -v CUDA\n$ ls\n",
-        "$ env | grep '^CUDA$'\n$ ls\n",
-    ],
+    ["$ env | grep CUDA", "$ env | grep CUDA\nsomething else was here\n", "$ env | grep -v CUDA\n$ ls\n", "$ env | grep '^CUDA$'\n$ ls\n"],
 )
 def test_a_question_without_a_plain_answer_tells_nothing(variables, body):
     assert not variables(body)

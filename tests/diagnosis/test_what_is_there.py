@@ -33,7 +33,7 @@ def commands(finding, way=0):
         (UBUNTU, "ii  nvidia-driver-570-server  570.86.10-0ubuntu0.24.04.1  amd64  NVIDIA driver", "nvidia-driver-570-server-open"),
         (ARCH, "$ pacman -Q | grep nvidia\nnvidia-dkms 565.77-12\nnvidia-utils 565.77-3", "nvidia-open-dkms"),
     ],
-)  # fmt: skip
+)
 def test_the_other_flavour_is_the_package_beside_the_one_that_is_there(tmp_path, system, listed, package):
     answer = answer_to(tmp_path, f"{OPEN_ONLY}\n$ cat /etc/os-release\n{system}\n{listed}\n")
     (finding,) = answer["findings"]
@@ -74,9 +74,7 @@ $ python -c "import torch; print(torch.__version__); torch.zeros(1).cuda()"
 2.4.1+cu121
 RuntimeError: The NVIDIA driver on your system is too old (found version 11040).
 """
-    finding = next(
-        found for found in answer_to(tmp_path, body)["findings"] if found["cause"] == "driver-too-old-for-wheel"
-    )
+    finding = next(found for found in answer_to(tmp_path, body)["findings"] if found["cause"] == "driver-too-old-for-wheel")
     driver = next(way for way in finding["fixes"] if "driver" in way["title"])
     words = " ".join(" ".join(argv) for step in driver["steps"] for argv in step["commands"])
     assert "535" in driver["title"]

@@ -128,10 +128,13 @@ ERROR: The Nouveau kernel driver is currently in use by your system.  This drive
 @pytest.mark.parametrize(
     ("more", "first"),
     [
-        ("WARNING: One or more modprobe configuration files to disable Nouveau are already present at: /x.conf", "rebuild-initramfs-without"),
+        (
+            "WARNING: One or more modprobe configuration files to disable Nouveau are already present at: /x.conf",
+            "rebuild-initramfs-without",
+        ),
         ("", "blacklist-module"),
     ],
-)  # fmt: skip
+)
 def test_an_installer_that_stopped_is_run_again(tmp_path, more, first):
     _finding, fix = first_way(tmp_path, STOPPED.format(more=more))
     kinds = [step["kind"] for step in fix["steps"]]

@@ -21,22 +21,21 @@ def steps(tmp_path):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(body)
         (finding,) = [one for one in diagnosed(open_source(str(tmp_path)))["findings"] if one["cause"] == cause]
-        fixes = [
-            [(step["kind"], step["params"].get("file"), step["root"]) for step in fix["steps"]]
-            for fix in finding["fixes"]
-        ]
+        fixes = [[(step["kind"], step["params"].get("file"), step["root"]) for step in fix["steps"]] for fix in finding["fixes"]]
         return fixes, finding
 
     return made
 
 
 def test_each_file_that_sets_it_is_named_and_the_systems_need_root(steps):
-    fixes, finding = steps({
-        "/home/ada/.bashrc": "export HSA_OVERRIDE_GFX_VERSION=gfx-1\n", "/etc/environment": "HSA_OVERRIDE_GFX_VERSION=gfx-1\n",
-    })  # fmt: skip
+    fixes, finding = steps(
+        {"/home/ada/.bashrc": "export HSA_OVERRIDE_GFX_VERSION=gfx-1\n", "/etc/environment": "HSA_OVERRIDE_GFX_VERSION=gfx-1\n"}
+    )
     assert fixes[0] == [
-        ("take-out-variable-as-root", "/etc/environment", True), ("take-out-variable", "/home/ada/.bashrc", False), ("log-in-again", None, False),
-    ]  # fmt: skip
+        ("take-out-variable-as-root", "/etc/environment", True),
+        ("take-out-variable", "/home/ada/.bashrc", False),
+        ("log-in-again", None, False),
+    ]
     assert fixes[1] == [("unset-variable", None, False)]
     assert finding["fixes"][0]["steps"][1]["writes"] == ["/home/ada/.bashrc"]
 
@@ -44,13 +43,7 @@ def test_each_file_that_sets_it_is_named_and_the_systems_need_root(steps):
 def test_where_no_file_is_known_a_person_is_told(tmp_path):
     (tmp_path / "env.txt").write_text("PATH=/usr/bin:/bin\nHOME=/home/ada\nHSA_OVERRIDE_GFX_VERSION=gfx-1\n")
     found = diagnosed(open_source(str(tmp_path)))["findings"]
-    kinds = [
-        step["kind"]
-        for one in found
-        if one["cause"] == "wrong-hsa-override"
-        for fix in one["fixes"]
-        for step in fix["steps"]
-    ]
+    kinds = [step["kind"] for one in found if one["cause"] == "wrong-hsa-override" for fix in one["fixes"] for step in fix["steps"]]
     assert kinds == ["unset-variable"]
 
 

@@ -83,12 +83,24 @@ ACCOUNTS = (
 @pytest.mark.parametrize(
     ("body", "option", "former"),
     [
-        ("Invalid account or account/partition combination specified\n#SBATCH -A bio_lab2\n" + ACCOUNTS, "--account=bio_lab7", "--account=bio_lab2"),
+        (
+            "Invalid account or account/partition combination specified\n#SBATCH -A bio_lab2\n" + ACCOUNTS,
+            "--account=bio_lab7",
+            "--account=bio_lab2",
+        ),
         ("Invalid qos specification\n#SBATCH --qos=long\n" + ACCOUNTS, "--qos=normal|gpu_std", "--qos=long"),
-        ("Invalid partition name specified\n#SBATCH -p a100\n$ sinfo\nPARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\nh100*       up 2-00:00:00      6    mix gn[01-06]\n", "--partition=h100", "--partition=a100"),
-        ("Invalid account or account/partition combination specified\n#SBATCH -A bio_lab2\n$ sacctmgr -P show assoc user=ana format=account,qos\nAccount|QOS\nbio_lab7|normal\n", "--account=bio_lab7", "--account=bio_lab2"),
+        (
+            "Invalid partition name specified\n#SBATCH -p a100\n$ sinfo\nPARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\nh100*       up 2-00:00:00      6    mix gn[01-06]\n",
+            "--partition=h100",
+            "--partition=a100",
+        ),
+        (
+            "Invalid account or account/partition combination specified\n#SBATCH -A bio_lab2\n$ sacctmgr -P show assoc user=ana format=account,qos\nAccount|QOS\nbio_lab7|normal\n",
+            "--account=bio_lab7",
+            "--account=bio_lab2",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_listed_is_said_in_place_of_what_was_refused(answered, body, option, former):
     step = answered(REFUSED + body)["findings"][0]["fixes"][0]["steps"][0]
     assert (step["kind"], step["params"]) == ("batch-option-instead", {"option": option, "former": former})
@@ -140,8 +152,7 @@ def test_what_is_a_way_is_not_told_to_be_in_vain(answered):
 
 # -- a group that is held
 @pytest.mark.parametrize(
-    ("groups", "is_told"),
-    [("ben adm sudo render video", False), ("ben adm sudo video", True), ("ben adm sudo", True)],
+    ("groups", "is_told"), [("ben adm sudo render video", False), ("ben adm sudo video", True), ("ben adm sudo", True)]
 )
 def test_no_group_is_missing_that_is_listed(answered, groups, is_told):
     causes = [finding["cause"] for finding in answered(f"$ id -nG\n{groups}\n" + NO_XPU)["findings"]]
@@ -180,9 +191,12 @@ SAMPLE = "[Vector addition of 50000 elements]\nCUDA kernel launch with 196 block
         (SAMPLE.format("PASSED"), "Test PASSED"),
         (">>> ov.Core().available_devices\n['CPU', 'GPU', 'NPU']\n", "['CPU', 'GPU', 'NPU']"),
         ("[print(d) for d in c.available_devices]\nCPU | Intel(R) Core(TM) i7\nGPU | Intel(R) Arc(TM)\n", "GPU | Intel(R) Arc(TM)"),
-        ("NAME         ID              SIZE      PROCESSOR    UNTIL\nqwen3:8b       500a1f067a9f    6.5 GB    100% GPU     4096       4 minutes from now\n", "100% GPU"),
+        (
+            "NAME         ID              SIZE      PROCESSOR    UNTIL\nqwen3:8b       500a1f067a9f    6.5 GB    100% GPU     4096       4 minutes from now\n",
+            "100% GPU",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_at_work_is_named_though_somebody_asks_whether_it_fails(answered, body, words):
     answer = answered("Is that a failure?\n\n" + body)
     assert answer["findings"] == []

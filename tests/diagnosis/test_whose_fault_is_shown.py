@@ -40,9 +40,7 @@ eno2             UP             10.3.0.2/24
 """
 WAITED = "[rank{rank}]:[E318 02:41:09.1 ProcessGroupNCCL.cpp:629] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={number}, OpType={operation}, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600024 milliseconds before timing out.\n"
 ONE_RANK = "if rank == 0:\n    with FSDP.state_dict_type(model, FULL):\n        sd = model.state_dict()\n    torch.save(sd, path)\n"
-DEEPSPEED = (
-    "    if dist.get_rank() == 0:  # once\n        print('saving')\n        model_engine.save_checkpoint(out, step)\n"
-)
+DEEPSPEED = "    if dist.get_rank() == 0:  # once\n        print('saving')\n        model_engine.save_checkpoint(out, step)\n"
 MISMATCH = "$ nvidia-smi\nFailed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.172\n"
 ANSWERS = "$ uptime -p; nvidia-smi --query-gpu=index,name,driver_version,memory.used --format=csv\nup 3 minutes\nindex, name, driver_version, memory.used [MiB]\n0, NVIDIA L4, 570.172.08, 1 MiB\n"
 
@@ -67,7 +65,7 @@ def titles(finding):
 @pytest.mark.parametrize(
     ("command", "bus", "card"),
     [("$ nvidia-smi -i 2 -q -d ECC", "81", 2), ("# nvidia-smi -q --id=1 -d ECC,ROW_REMAPPER", "C1", 1), ("$ nvidia-smi -q -i 0", "01", 0)],
-)  # fmt: skip
+)
 def test_a_report_that_was_asked_of_one_card_is_of_that_card(tmp_path, command, bus, card):
     assert broken(answer(tmp_path, ECC.format(command=command, bus=bus))) == [card]
 
@@ -95,8 +93,12 @@ def test_a_list_without_a_gap_has_no_more_cards_than_rows(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "address", "why"),
-    [("usb0", "169.254.7.2", "Connection refused"), ("enx0a1b2c3d4e5f", "169.254.95.120", "Connection timed out"), ("virbr0", "192.168.122.1", "Connection refused")],
-)  # fmt: skip
+    [
+        ("usb0", "169.254.7.2", "Connection refused"),
+        ("enx0a1b2c3d4e5f", "169.254.95.120", "Connection timed out"),
+        ("virbr0", "192.168.122.1", "Connection refused"),
+    ],
+)
 def test_an_interface_that_ends_in_the_machine_is_the_cause_and_another_is_named(tmp_path, name, address, why):
     shown = answer(tmp_path, NCCL.format(name=name, address=address, why=why))
     finding = shown["findings"][0]
@@ -116,7 +118,7 @@ def test_a_network_between_the_nodes_is_no_wrong_interface(tmp_path):
     assert finding_of(shown, "rank-ended-first")
 
 
-@pytest.mark.parametrize(("code", "call"), [(ONE_RANK, "FSDP.state_dict_type"), (DEEPSPEED, "model_engine.save_checkpoint")])  # fmt: skip
+@pytest.mark.parametrize(("code", "call"), [(ONE_RANK, "FSDP.state_dict_type"), (DEEPSPEED, "model_engine.save_checkpoint")])
 def test_a_call_of_all_ranks_that_one_rank_makes_is_named(tmp_path, code, call):
     body = code + "\n" + WAITED.format(rank=0, number=812, operation="_ALLGATHER_BASE")
     ways = titles(finding_of(answer(tmp_path, body), "collective-timed-out"))
@@ -141,9 +143,8 @@ def test_ranks_at_the_same_collective_are_looked_through_by_their_logs(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "told",
-    ["I raised the timeout to two hours, it still hangs.", "Увеличил timeout до часа - висит час.", "把 timeout 调到两小时也没用。"],
-)  # fmt: skip
+    "told", ["I raised the timeout to two hours, it still hangs.", "Увеличил timeout до часа - висит час.", "把 timeout 调到两小时也没用。"]
+)
 def test_a_longer_timeout_that_was_tried_in_vain_is_not_offered(tmp_path, told):
     body = f"{told}\n\n" + WAITED.format(rank=0, number=812, operation="ALLREDUCE")
     assert "longer timeout" not in titles(finding_of(answer(tmp_path, body), "collective-timed-out"))
@@ -151,8 +152,16 @@ def test_a_longer_timeout_that_was_tried_in_vain_is_not_offered(tmp_path, told):
 
 @pytest.mark.parametrize(
     "words",
-    ["Drained the box, rebooted, and:", "Rebooted it.", "Перезагрузил и:", "Neu gestartet:", "重启了：", "J'ai redémarré :", "Reinicié el servidor:"],
-)  # fmt: skip
+    [
+        "Drained the box, rebooted, and:",
+        "Rebooted it.",
+        "Перезагрузил и:",
+        "Neu gestartet:",
+        "重启了：",
+        "J'ai redémarré :",
+        "Reinicié el servidor:",
+    ],
+)
 def test_what_works_after_a_restart_that_is_told_is_the_present(tmp_path, words):
     shown = answer(tmp_path, f"{MISMATCH}\n{words}\n\n{ANSWERS}")
     assert all(one["severity"] != "error" for one in shown["findings"])

@@ -77,9 +77,7 @@ def test_its_script_has_no_fault_that_shellcheck_knows(packed, tmp_path):
         pytest.skip("shellcheck is not installed")
     with tarfile.open(packed) as archive:
         archive.extract("install.sh", tmp_path, **SAFELY)
-    done = subprocess.run(
-        [found, str(tmp_path / "install.sh")], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = subprocess.run([found, str(tmp_path / "install.sh")], capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout == ""
 
 
@@ -89,10 +87,7 @@ def test_a_script_for_another_python_says_so(packed, tmp_path):
     text = (tmp_path / "install.sh").read_text().replace(f"wanted={PYTHON}", "wanted=9.9")
     (tmp_path / "install.sh").write_text(text)
     done = subprocess.run(
-        ["sh", str(tmp_path / "install.sh"), str(tmp_path / "e"), sys.executable],
-        capture_output=True,
-        text=True,
-        check=False,
+        ["sh", str(tmp_path / "install.sh"), str(tmp_path / "e"), sys.executable], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
     assert "9.9" in done.stderr
@@ -106,9 +101,7 @@ def test_variables_of_odd_letters_stand_in_the_script_as_they_are(tmp_path):
     text = install_script(lockfile.Lock(packages=(), variables={"NOTE": odd}))
     lines = [line for line in text.splitlines() if "NOTE" in line]
     (tmp_path / "env" / "bin").mkdir(parents=True)
-    (tmp_path / "run.sh").write_text(
-        "environment=env\n" + "\n".join(lines) + '\n. env/bin/activate\nprintf %s "$NOTE"\n'
-    )
+    (tmp_path / "run.sh").write_text("environment=env\n" + "\n".join(lines) + '\n. env/bin/activate\nprintf %s "$NOTE"\n')
     done = subprocess.run(["sh", "run.sh"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == odd
     assert sorted(os.listdir(tmp_path)) == ["env", "run.sh"]
@@ -161,7 +154,7 @@ CHANGES = {
     "a lock that is none": lambda told: [(told[0][0], b"\xff\xfe"), *told[1:]],
     "a lock that is empty": lambda told: [(told[0][0], b""), *told[1:]],
     "a later lock": lambda told: [*told, (entry("pylock.toml")[0], told[0][1])],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
@@ -183,9 +176,7 @@ def test_a_bundle_is_not_unpacked_into_a_folder_that_holds_something(packed, tmp
 
 def test_a_script_in_the_bundle_is_never_run_nor_kept(packed, tmp_path):
     def change(told):
-        return [
-            (info, b"#!/bin/sh\ntouch /tmp/rigup-evil\n" if info.name == "install.sh" else body) for info, body in told
-        ]
+        return [(info, b"#!/bin/sh\ntouch /tmp/rigup-evil\n" if info.name == "install.sh" else body) for info, body in told]
 
     told = bundle.opened(rewritten(packed, tmp_path / "env.tar", change), str(tmp_path / "there"))
     assert all(name.endswith(".whl") for name in os.listdir(told.folder))

@@ -24,23 +24,11 @@ PLACEHOLDER = "/placeholder" * 15
 def package(folder, name, version, files, depends=()):
     """A package of conda, and its row of the channel's list. A file's text may hold the placeholder for its place."""
     file = f"{name}-{version}-0.tar.bz2"
-    about = {
-        "name": name,
-        "version": version,
-        "build": "0",
-        "build_number": 0,
-        "depends": list(depends),
-        "subdir": "noarch",
-    }
+    about = {"name": name, "version": version, "build": "0", "build_number": 0, "depends": list(depends), "subdir": "noarch"}
     rows = []
     content = {"info/index.json": json.dumps(about).encode(), "info/files": "\n".join(files).encode()}
     for path, body in files.items():
-        row = {
-            "_path": path,
-            "path_type": "hardlink",
-            "size_in_bytes": len(body),
-            "sha256": hashlib.sha256(body).hexdigest(),
-        }
+        row = {"_path": path, "path_type": "hardlink", "size_in_bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
         if PLACEHOLDER.encode() in body:
             row |= {"prefix_placeholder": PLACEHOLDER, "file_mode": "binary" if b"\0" in body else "text"}
         rows.append(row)
@@ -52,14 +40,7 @@ def package(folder, name, version, files, depends=()):
             member.size, member.mode = len(body), 0o755 if path.startswith("bin/") else 0o644
             archive.addfile(member, io.BytesIO(body))
     packed = (folder / file).read_bytes()
-    return {
-        file: {
-            **about,
-            "sha256": hashlib.sha256(packed).hexdigest(),
-            "md5": hashlib.md5(packed).hexdigest(),
-            "size": len(packed),
-        }
-    }
+    return {file: {**about, "sha256": hashlib.sha256(packed).hexdigest(), "md5": hashlib.md5(packed).hexdigest(), "size": len(packed)}}
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +51,14 @@ def channel(tmp_path_factory):
     listed = {
         **package(folder / "noarch", "stone", "1.0", {"share/stone.txt": b"1.0"}),
         **package(folder / "noarch", "stone", "1.1", {"share/stone.txt": b"1.1"}),
-        **package(folder / "noarch", "tool", "3.0", {
-            "bin/tool": f'#!/bin/sh\necho "{PLACEHOLDER}/share"\n'.encode(), "lib/libtool.so": library,
-        }, ("stone",)),
-    }  # fmt: skip
+        **package(
+            folder / "noarch",
+            "tool",
+            "3.0",
+            {"bin/tool": f'#!/bin/sh\necho "{PLACEHOLDER}/share"\n'.encode(), "lib/libtool.so": library},
+            ("stone",),
+        ),
+    }
     told = {"info": {"subdir": "noarch"}, "packages": listed, "packages.conda": {}, "repodata_version": 1}
     (folder / "noarch" / "repodata.json").write_text(json.dumps(told))
     return folder
@@ -100,14 +85,12 @@ def test_an_environment_is_made_changed_and_listed(conda, tmp_path, capsys):
     assert conda("install", "-y", "-p", env, "stone=1.1") == 0
     capsys.readouterr()
     assert conda("list", "-p", env, "--json") == 0
-    assert {row["name"]: row["version"] for row in json.loads(capsys.readouterr().out)} == {
-        "stone": "1.1",
-        "tool": "3.0",
-    }
+    assert {row["name"]: row["version"] for row in json.loads(capsys.readouterr().out)} == {"stone": "1.1", "tool": "3.0"}
     told = history(environment_at(tmp_path / "my env"))
     assert [(one.by, one.ident, one.added, one.removed) for one in told] == [
-        ("conda", "0", ["stone-1.0-0", "tool-3.0-0"], []), ("conda", "1", ["stone-1.1-0"], ["stone-1.0-0"]),
-    ]  # fmt: skip
+        ("conda", "0", ["stone-1.0-0", "tool-3.0-0"], []),
+        ("conda", "1", ["stone-1.1-0"], ["stone-1.0-0"]),
+    ]
 
 
 @needs_rattler
@@ -146,9 +129,7 @@ def test_variables_are_kept_as_conda_keeps_them(conda, tmp_path):
     told = {one.name: one.value for one in of_environment(environment_at(tmp_path / "env"))}
     assert told == {"HSA_OVERRIDE_GFX_VERSION": "10.3.0", "NOTE": "a b=c"}
     assert conda("env", "config", "vars", "unset", "-p", env, "NOTE") == 0
-    assert json.loads((tmp_path / "env" / "conda-meta" / "state").read_text())["env_vars"] == {
-        "HSA_OVERRIDE_GFX_VERSION": "10.3.0"
-    }
+    assert json.loads((tmp_path / "env" / "conda-meta" / "state").read_text())["env_vars"] == {"HSA_OVERRIDE_GFX_VERSION": "10.3.0"}
     assert conda("env", "config", "vars", "set", "-p", env, "LD_PRELOAD=/tmp/x.so") == 1
 
 

@@ -35,9 +35,7 @@ def venv(path):
 
 def conda(path, *names):
     (path / "conda-meta").mkdir(parents=True)
-    (path / "conda-meta" / "history").write_text(
-        "==> 2026-01-02 03:04:05 <==\n# cmd: conda create -n x\n+python-3.11.9-0\n"
-    )
+    (path / "conda-meta" / "history").write_text("==> 2026-01-02 03:04:05 <==\n# cmd: conda create -n x\n+python-3.11.9-0\n")
     for name in ("python-3.11.9-h1_0", *names):
         (path / "conda-meta" / f"{name}.json").write_text("{}")
     return path
@@ -48,11 +46,7 @@ def conda(path, *names):
 
 def test_a_folder_is_an_environment_where_its_own_files_say_so(made, tmp_path):
     there = environment_at(made)
-    assert (there.kind, there.python, there.programs) == (
-        "venv",
-        ".".join(map(str, sys.version_info[:3])),
-        made / "bin",
-    )
+    assert (there.kind, there.python, there.programs) == ("venv", ".".join(map(str, sys.version_info[:3])), made / "bin")
     assert environment_at(conda(tmp_path / "c")).python == "3.11.9"
     (tmp_path / "cfg").mkdir()
     (tmp_path / "cfg" / "pyvenv.cfg").write_text("home = /usr/bin\n")
@@ -67,14 +61,7 @@ def test_packages_are_read_without_running_anything(made):
 
 
 @pytest.mark.parametrize(
-    "metadata",
-    [
-        "",
-        "Name: a b\nVersion: 1\n",
-        "Name: x\nVersion: 1; touch y\n",
-        "\xff\0",
-        "Name: " + "a" * 500 + "\nVersion: 1\n",
-    ],
+    "metadata", ["", "Name: a b\nVersion: 1\n", "Name: x\nVersion: 1; touch y\n", "\xff\0", "Name: " + "a" * 500 + "\nVersion: 1\n"]
 )
 def test_odd_metadata_names_no_package(tmp_path, metadata):
     info = venv(tmp_path / "env") / "lib" / "python3.11" / "site-packages" / "-r evil-1.0.dist-info"
@@ -107,9 +94,7 @@ def test_all_kinds_are_found_each_once(tmp_path):
     venv(shared / "of all")
     conda(tmp_path / "home" / "mini" / "envs" / "deep")
     (tmp_path / "home" / ".conda").mkdir()
-    (tmp_path / "home" / ".conda" / "environments.txt").write_text(
-        f"{tmp_path}/home/mini/envs/deep\nrelative\n/nowhere\n"
-    )
+    (tmp_path / "home" / ".conda" / "environments.txt").write_text(f"{tmp_path}/home/mini/envs/deep\nrelative\n/nowhere\n")
     venv(tmp_path / "made")
     registry.add(tmp_path / "made")
     registry.add(here / ".venv")
@@ -117,8 +102,12 @@ def test_all_kinds_are_found_each_once(tmp_path):
     (here / ".venv.rigup-new").mkdir()
     told = found(Settings(prefix=str(shared)), {"VIRTUAL_ENV": str(here / ".venv")}, here)
     assert {one.name: (one.ours, one.active) for one in told} == {
-        "project": (True, True), "of all": (False, False), "deep": (False, False), "made": (False, False), "applied": (False, False),
-    }  # fmt: skip
+        "project": (True, True),
+        "of all": (False, False),
+        "deep": (False, False),
+        "made": (False, False),
+        "applied": (False, False),
+    }
 
 
 def test_the_registry_is_checked_against_the_disk(tmp_path):
@@ -180,22 +169,13 @@ def test_history_tells_plans_and_revisions_in_their_order(tmp_path):
     told.write("finished")
     journal.begun(journal.Intent(title="another", environment=str(tmp_path / "other")))
     rows = history(environment_at(path))
-    assert [(one.by, one.what, one.state) for one in rows] == [
-        ("conda", "conda create -n x", ""), ("rigup", "install torch", "finished"),
-    ]  # fmt: skip
+    assert [(one.by, one.what, one.state) for one in rows] == [("conda", "conda create -n x", ""), ("rigup", "install torch", "finished")]
 
 
 def test_a_journal_that_is_damaged_is_passed_by(tmp_path):
     path = venv(tmp_path / "env")
     for number, body in enumerate(
-        (
-            b"{",
-            b"\xff",
-            b"[]",
-            b'{"title": 3}',
-            b'{"title": "x\\u001b[2J", "environment": "' + str(path).encode() + b'"}',
-        ),
-        1,
+        (b"{", b"\xff", b"[]", b'{"title": 3}', b'{"title": "x\\u001b[2J", "environment": "' + str(path).encode() + b'"}'), 1
     ):
         folder = tmp_path / "state" / "rigup" / "journal" / f"{number:06d}"
         folder.mkdir(parents=True)
@@ -209,9 +189,7 @@ def test_no_history_of_conda_makes_it_fail(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "history-env"
     if not path.exists():
         conda(path)
-    (path / "conda-meta" / "history").write_text(
-        "==> 2026-01-02 03:04:05 <==\n" + text, encoding="utf-8", errors="replace"
-    )
+    (path / "conda-meta" / "history").write_text("==> 2026-01-02 03:04:05 <==\n" + text, encoding="utf-8", errors="replace")
     assert all(one.what.isprintable() for one in history(environment_at(path)))
 
 
@@ -264,17 +242,7 @@ def test_requirements_install_the_same_again(made, bare, wheels, tmp_path):
     assert text == "bridge==2.0\nstone==1.0\n"
     staged_swap.clone(bare, tmp_path / "again")
     (tmp_path / "requirements.txt").write_text(text)
-    command = [
-        str(tmp_path / "again" / "bin" / "python"),
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-index",
-        "--find-links",
-        str(wheels),
-        "-r",
-    ]
+    command = [str(tmp_path / "again" / "bin" / "python"), "-m", "pip", "install", "-q", "--no-index", "--find-links", str(wheels), "-r"]
     subprocess.run([*command, str(tmp_path / "requirements.txt")], check=True, timeout=120)
     assert says(tmp_path / "again" / "bin" / "stone") == "stone 1.0"
 
@@ -291,9 +259,7 @@ def test_a_kernel_starts_the_environments_python_with_its_variables(tmp_path):
     info = path / "lib" / "python3.11" / "site-packages" / "ipykernel-7.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Name: ipykernel\nVersion: 7.0\n\n")
-    file = kernels.register(
-        environment_at(path), "Mine", "My title", {"HSA_OVERRIDE_GFX_VERSION": "10.3.0"}, tmp_path / "kernels"
-    )
+    file = kernels.register(environment_at(path), "Mine", "My title", {"HSA_OVERRIDE_GFX_VERSION": "10.3.0"}, tmp_path / "kernels")
     told = json.loads(file.read_text(encoding="utf-8"))
     assert file == tmp_path / "kernels" / "mine" / "kernel.json"
     assert told["argv"] == [str(path / "bin" / "python"), "-m", "ipykernel_launcher", "-f", "{connection_file}"]

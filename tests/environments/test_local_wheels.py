@@ -60,15 +60,7 @@ def test_one_that_was_taken_from_a_folder_of_wheels_is_locked_too(bare, tmp_path
 @pytest.mark.skipif(not resolver.found_uv(), reason="uv is not installed")
 def test_uv_locks_it_where_the_environment_has_no_pip(environment, tmp_path):
     make_venv(tmp_path / "other", pip=False)
-    command = [
-        resolver.found_uv(),
-        "pip",
-        "install",
-        "-q",
-        "--no-index",
-        "--python",
-        str(tmp_path / "other" / "bin" / "python"),
-    ]
+    command = [resolver.found_uv(), "pip", "install", "-q", "--no-index", "--python", str(tmp_path / "other" / "bin" / "python")]
     subprocess.run([*command, rigup_torch.requirement()], check=True, timeout=120)
     lock = locking.of_environment(environment_at(tmp_path / "other"), SITE)
     assert told(lock)["rigup-torch"][1] == rigup_torch.sha256()
@@ -101,8 +93,6 @@ def test_a_bundle_holds_it_and_makes_the_environment_without_a_network(environme
     assert told(opened.lock) == told(lock)
     make_venv(tmp_path / "again")
     rows = tmp_path / "rows.txt"
-    rows.write_text(
-        "".join(f"{one.name}=={one.version} --hash=sha256:{one.wheels[0].sha256}\n" for one in opened.lock.packages)
-    )
+    rows.write_text("".join(f"{one.name}=={one.version} --hash=sha256:{one.wheels[0].sha256}\n" for one in opened.lock.packages))
     pip(tmp_path / "again", "--require-hashes", "--find-links", opened.folder, "-r", str(rows))
     assert (tmp_path / "again" / "lib" / f"python{PYTHON}" / "site-packages" / "rigup" / "torch.py").is_file()

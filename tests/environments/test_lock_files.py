@@ -40,11 +40,7 @@ def lock(made, wheels):
 
 def row(**changes):
     """A package of a lock as somebody may have written it."""
-    wheel = {
-        "name": "stone-1.0-py3-none-any.whl",
-        "url": "https://mirror.example/stone-1.0-py3-none-any.whl",
-        "hashes": {"sha256": HASH},
-    }
+    wheel = {"name": "stone-1.0-py3-none-any.whl", "url": "https://mirror.example/stone-1.0-py3-none-any.whl", "hashes": {"sha256": HASH}}
     return {"name": "stone", "version": "1.0", "wheels": [wheel], **changes}
 
 
@@ -80,16 +76,7 @@ def test_what_is_written_is_read_again_and_other_tools_can_read_it(lock):
 def test_uv_installs_from_the_lock_as_it_is(lock, tmp_path):
     (tmp_path / "pylock.toml").write_text(lockfile.text(lock))
     make_venv(tmp_path / "env", pip=False)
-    command = [
-        resolver.found_uv(),
-        "pip",
-        "install",
-        "-q",
-        "--offline",
-        "--python",
-        str(tmp_path / "env" / "bin" / "python"),
-        "-r",
-    ]
+    command = [resolver.found_uv(), "pip", "install", "-q", "--offline", "--python", str(tmp_path / "env" / "bin" / "python"), "-r"]
     subprocess.run([*command, str(tmp_path / "pylock.toml")], check=True, timeout=120)
     assert says(tmp_path / "env" / "bin" / "bridge") == "bridge 2.0"
 
@@ -151,10 +138,7 @@ def test_an_index_that_is_gone_is_said(made, wheels, monkeypatch):
 def test_a_later_group_takes_what_an_earlier_one_has_chosen(made, wheels, tmp_path):
     more = tmp_path / "more"
     make_wheel(more, "tower", "1.0", requires=("bridge",))
-    groups = [
-        Group(("stone==1.0",), find_links=(str(wheels),), offline=True),
-        Group(("tower",), find_links=(str(more),), offline=True),
-    ]
+    groups = [Group(("stone==1.0",), find_links=(str(wheels),), offline=True), Group(("tower",), find_links=(str(more),), offline=True)]
     found = resolver.resolved(resolver.resolver_for(PYTHON, made), groups)
     assert {one.name: one.version for one in found} == {"stone": "1.0", "bridge": "2.0", "tower": "1.0"}
     assert next(one for one in found if one.name == "tower").dependencies == ("bridge",)
@@ -253,22 +237,14 @@ def test_variables_of_the_lock_are_set_in_the_environment(lock, bare, wheels, tm
 
     odd = {"HSA_OVERRIDE_GFX_VERSION": "10.3.0", "NOTE": "a 'b' \"c\" $HOME `d`"}
     take(locked_steps(msgspec.structs.replace(lock, variables=odd), site(wheels)), tmp_path, bare)
-    told = says(
-        Path("/bin/sh"),
-        "-c",
-        '. ./.venv/bin/activate; printf "%s|%s" "$HSA_OVERRIDE_GFX_VERSION" "$NOTE"',
-        cwd=tmp_path,
-    )
+    told = says(Path("/bin/sh"), "-c", '. ./.venv/bin/activate; printf "%s|%s" "$HSA_OVERRIDE_GFX_VERSION" "$NOTE"', cwd=tmp_path)
     assert told == "10.3.0|" + odd["NOTE"]
 
 
 def test_a_file_with_another_hash_is_not_installed(lock, bare, wheels, tmp_path):
     import msgspec
 
-    wrong = [
-        msgspec.structs.replace(one, wheels=(msgspec.structs.replace(one.wheels[0], sha256=HASH),))
-        for one in lock.packages
-    ]
+    wrong = [msgspec.structs.replace(one, wheels=(msgspec.structs.replace(one.wheels[0], sha256=HASH),)) for one in lock.packages]
     steps = locked_steps(msgspec.structs.replace(lock, packages=tuple(wrong)), site(wheels))
     with pytest.raises(subprocess.CalledProcessError):
         take(steps, tmp_path, bare)
@@ -294,23 +270,23 @@ def test_the_installing_script_hands_on_status_and_leaves_nothing(tmp_path):
     show = "import sys; print(open(sys.argv[-1]).read(), end=''); sys.exit(7)"
     done = subprocess.run(
         [sys.executable, "-c", INSTALL, sys.executable, "-c", show, "--", "a==1 --hash=sha256:0", "b==2"],
-        capture_output=True, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}, check=False, timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        check=False,
+        timeout=60,
+    )
     assert (done.returncode, done.stdout) == (7, "a==1 --hash=sha256:0\nb==2\n")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_modules_of_the_folder_where_one_stands_are_not_taken_for_pythons(
-    made, lock, bare, wheels, tmp_path, monkeypatch
-):
+def test_modules_of_the_folder_where_one_stands_are_not_taken_for_pythons(made, lock, bare, wheels, tmp_path, monkeypatch):
     for name in ("tempfile.py", "subprocess.py", "pip.py", "json.py"):
         (tmp_path / name).write_text("raise SystemExit('taken')\n")
     monkeypatch.chdir(tmp_path)
     take(locked_steps(lock, site(wheels)), tmp_path, bare)
     assert says(tmp_path / ".venv" / "bin" / "stone", cwd="/") == "stone 1.0"
-    assert resolver.resolved(
-        resolver.resolver_for(PYTHON, made), [Group(("stone",), find_links=(str(wheels),), offline=True)]
-    )
+    assert resolver.resolved(resolver.resolver_for(PYTHON, made), [Group(("stone",), find_links=(str(wheels),), offline=True)])
 
 
 # -- an unlike machine -------------------------------------------------------------------------------
@@ -334,9 +310,7 @@ def test_what_differs_on_another_machine_is_told():
 
 def locked(name, file="", **more):
     file = file or f"{name}-1.0-py3-none-any.whl"
-    return Locked(
-        name=name, version="1.0", wheels=(Wheel(name=file, sha256=HASH, url="https://mirror.example/" + file),), **more
-    )
+    return Locked(name=name, version="1.0", wheels=(Wheel(name=file, sha256=HASH, url="https://mirror.example/" + file),), **more)
 
 
 @pytest.mark.parametrize(
@@ -409,10 +383,20 @@ def test_a_hostile_package_of_a_lock_is_refused_and_named(package, tmp_path, mon
 
 @pytest.mark.parametrize(
     "tool",
-    [{"variables": {"LD_PRELOAD": "/tmp/evil.so"}}, {"variables": {"PATH": "/tmp"}}, {"variables": {"X": "a\nb"}}, {"variables": 3},
-     {"variables": {"X\nY": "a"}}, {"indexes": ["--trusted-host=evil.example"]}, {"find-links": ["-r/etc/passwd"]}, {"indexes": ["x y"]},
-     {"python": "3.11; touch x"}, {"python": ["3.11"]}, {"wish": [3]}],
-)  # fmt: skip
+    [
+        {"variables": {"LD_PRELOAD": "/tmp/evil.so"}},
+        {"variables": {"PATH": "/tmp"}},
+        {"variables": {"X": "a\nb"}},
+        {"variables": 3},
+        {"variables": {"X\nY": "a"}},
+        {"indexes": ["--trusted-host=evil.example"]},
+        {"find-links": ["-r/etc/passwd"]},
+        {"indexes": ["x y"]},
+        {"python": "3.11; touch x"},
+        {"python": ["3.11"]},
+        {"wish": [3]},
+    ],
+)
 def test_a_hostile_table_of_a_lock_is_refused(tool):
     with pytest.raises(LockError):
         lockfile.parsed(written(row(), **tool))
@@ -437,9 +421,7 @@ def test_no_text_makes_the_reader_fail_otherwise(body):
         lambda inner: (
             st.lists(inner, max_size=3)
             | st.dictionaries(
-                st.sampled_from(["name", "version", "wheels", "hashes", "sha256", "url", "path", "marker"]),
-                inner,
-                max_size=5,
+                st.sampled_from(["name", "version", "wheels", "hashes", "sha256", "url", "path", "marker"]), inner, max_size=5
             )
         ),
         max_leaves=12,

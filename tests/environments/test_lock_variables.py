@@ -34,36 +34,57 @@ _NAMES = """
 MIGHTY = _NAMES.split()
 
 WRONG_VALUES = [
-    ("HSA_OVERRIDE_GFX_VERSION", "10.3.0;id"), ("HSA_OVERRIDE_GFX_VERSION", "../x"), ("HSA_OVERRIDE_GFX_VERSION", "１0.3.0"),
-    ("HF_ENDPOINT", "https://evil.example"), ("HF_ENDPOINT", "http://hf-mirror.com"), ("HF_ENDPOINT", "https://hf-mirror.com.evil.example"),
-    ("LD_LIBRARY_PATH", "/tmp/evil"), ("LD_LIBRARY_PATH", "/usr/lib/../../tmp"), ("LD_LIBRARY_PATH", "lib"), ("LD_LIBRARY_PATH", ""),
-    ("LD_LIBRARY_PATH", "/usr/lib::/opt/rocm/lib"), ("LD_LIBRARY_PATH", "/run/opengl-driver/lib:/home/bob/lib"),
-    ("LD_LIBRARY_PATH", "/usr/library"), ("LD_LIBRARY_PATH", "/usr/local/lib"), ("OMP_NUM_THREADS", "4 "), ("OMP_NUM_THREADS", "$(id)"),
-    ("PYTORCH_CUDA_ALLOC_CONF", "backend:/tmp/evil.so"), ("NCCL_DEBUG", "INFO\nLD_PRELOAD=x"), ("CUDA_VISIBLE_DEVICES", "`id`"),
-    ("PYTHONHASHSEED", "x"), ("JAX_PLATFORMS", "/tmp/x"), ("ROCR_VISIBLE_DEVICES", "0,1,\u0661"),
-]  # fmt: skip
+    ("HSA_OVERRIDE_GFX_VERSION", "10.3.0;id"),
+    ("HSA_OVERRIDE_GFX_VERSION", "../x"),
+    ("HSA_OVERRIDE_GFX_VERSION", "１0.3.0"),
+    ("HF_ENDPOINT", "https://evil.example"),
+    ("HF_ENDPOINT", "http://hf-mirror.com"),
+    ("HF_ENDPOINT", "https://hf-mirror.com.evil.example"),
+    ("LD_LIBRARY_PATH", "/tmp/evil"),
+    ("LD_LIBRARY_PATH", "/usr/lib/../../tmp"),
+    ("LD_LIBRARY_PATH", "lib"),
+    ("LD_LIBRARY_PATH", ""),
+    ("LD_LIBRARY_PATH", "/usr/lib::/opt/rocm/lib"),
+    ("LD_LIBRARY_PATH", "/run/opengl-driver/lib:/home/bob/lib"),
+    ("LD_LIBRARY_PATH", "/usr/library"),
+    ("LD_LIBRARY_PATH", "/usr/local/lib"),
+    ("OMP_NUM_THREADS", "4 "),
+    ("OMP_NUM_THREADS", "$(id)"),
+    ("PYTORCH_CUDA_ALLOC_CONF", "backend:/tmp/evil.so"),
+    ("NCCL_DEBUG", "INFO\nLD_PRELOAD=x"),
+    ("CUDA_VISIBLE_DEVICES", "`id`"),
+    ("PYTHONHASHSEED", "x"),
+    ("JAX_PLATFORMS", "/tmp/x"),
+    ("ROCR_VISIBLE_DEVICES", "0,1,\u0661"),
+]
 
 FINE = [
-    ("HSA_OVERRIDE_GFX_VERSION", "10.3.0"), ("HSA_OVERRIDE_GFX_VERSION_1", "11.0.0"), ("ROCR_VISIBLE_DEVICES", "0,1"),
-    ("ROCR_VISIBLE_DEVICES", "GPU-0123456789abcdef"), ("HF_ENDPOINT", "https://hf-mirror.com"),
-    ("LD_LIBRARY_PATH", "/run/opengl-driver/lib"), ("LD_LIBRARY_PATH", "/run/opengl-driver/lib:/usr/lib/x86_64-linux-gnu"),
-    ("LD_LIBRARY_PATH", "/opt/rocm-6.4.1/lib"), ("LD_LIBRARY_PATH", "/nix/store/0c1x-gcc-13.2.0-lib/lib"),
-    ("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True,max_split_size_mb:512"), ("OMP_NUM_THREADS", "8"),
-    ("CUDA_VISIBLE_DEVICES", "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"), ("CUDA_VISIBLE_DEVICES", ""), ("PYTHONUNBUFFERED", "1"),
-]  # fmt: skip
+    ("HSA_OVERRIDE_GFX_VERSION", "10.3.0"),
+    ("HSA_OVERRIDE_GFX_VERSION_1", "11.0.0"),
+    ("ROCR_VISIBLE_DEVICES", "0,1"),
+    ("ROCR_VISIBLE_DEVICES", "GPU-0123456789abcdef"),
+    ("HF_ENDPOINT", "https://hf-mirror.com"),
+    ("LD_LIBRARY_PATH", "/run/opengl-driver/lib"),
+    ("LD_LIBRARY_PATH", "/run/opengl-driver/lib:/usr/lib/x86_64-linux-gnu"),
+    ("LD_LIBRARY_PATH", "/opt/rocm-6.4.1/lib"),
+    ("LD_LIBRARY_PATH", "/nix/store/0c1x-gcc-13.2.0-lib/lib"),
+    ("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True,max_split_size_mb:512"),
+    ("OMP_NUM_THREADS", "8"),
+    ("CUDA_VISIBLE_DEVICES", "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"),
+    ("CUDA_VISIBLE_DEVICES", ""),
+    ("PYTHONUNBUFFERED", "1"),
+]
 
 
 def lock(**variables: str) -> str:
     row = {
-        "name": "stone", "version": "1.0",
-        "wheels": [{"name": "stone-1.0-py3-none-any.whl", "url": "https://example.org/stone-1.0-py3-none-any.whl", "hashes": {"sha256": "a" * 64}}],
-    }  # fmt: skip
-    head = {
-        "lock-version": "1.0",
-        "created-by": "rigup",
-        "packages": [row],
-        "tool": {"rigup": {"variables": variables}},
+        "name": "stone",
+        "version": "1.0",
+        "wheels": [
+            {"name": "stone-1.0-py3-none-any.whl", "url": "https://example.org/stone-1.0-py3-none-any.whl", "hashes": {"sha256": "a" * 64}}
+        ],
     }
+    head = {"lock-version": "1.0", "created-by": "rigup", "packages": [row], "tool": {"rigup": {"variables": variables}}}
     return lockfile.as_toml(head)
 
 

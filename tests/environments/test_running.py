@@ -40,9 +40,7 @@ ODD = [
 
 
 def told(**variables):
-    return Surroundings(
-        variables=tuple(Setting(name, value, "") for name, value in variables.items()), path=("/env dir/bin", "/two")
-    )
+    return Surroundings(variables=tuple(Setting(name, value, "") for name, value in variables.items()), path=("/env dir/bin", "/two"))
 
 
 # -- variables ---------------------------------------------------------------------------------------
@@ -53,10 +51,7 @@ def test_the_environments_record_goes_over_what_the_devices_need(made, tmp_path)
 
     staged_swap.clone(made, tmp_path / "env")
     record.write(tmp_path / "env", record.Record(variables={"HSA_OVERRIDE_GFX_VERSION": "11.0.0"}))
-    found = activated(
-        environment_at(tmp_path / "env"),
-        [Setting("HSA_OVERRIDE_GFX_VERSION", "10.3.0", "x"), Setting("OTHER", "1", "x")],
-    )
+    found = activated(environment_at(tmp_path / "env"), [Setting("HSA_OVERRIDE_GFX_VERSION", "10.3.0", "x"), Setting("OTHER", "1", "x")])
     values = merged(found, {"PATH": "/usr/bin", "PYTHONHOME": "/x", "CONDA_PREFIX": "/y", "HOME": "/root"})
     assert values["HSA_OVERRIDE_GFX_VERSION"] == "11.0.0"
     assert values["OTHER"] == "1"
@@ -79,10 +74,7 @@ def test_what_was_kept_for_another_machines_devices_is_passed_by(made, tmp_path)
     record.write(tmp_path / "env", record.Record(variables=kept))
     here = [Setting("HSA_OVERRIDE_GFX_VERSION", "10.3.0", "x")]
     values = merged(activated(environment_at(tmp_path / "env"), here, alien=True), {})
-    assert {name: values[name] for name in values if name in kept} == {
-        "HSA_OVERRIDE_GFX_VERSION": "10.3.0",
-        "OMP_NUM_THREADS": "8",
-    }
+    assert {name: values[name] for name in values if name in kept} == {"HSA_OVERRIDE_GFX_VERSION": "10.3.0", "OMP_NUM_THREADS": "8"}
 
 
 def test_which_devices_are_seen_stays_as_a_scheduler_has_set_it():
@@ -102,9 +94,7 @@ def test_a_folder_stands_once_on_a_path_and_none_is_made_of_nothing():
 
 def test_an_override_is_worked_out_for_a_card_that_needs_one_and_for_no_other():
     card = read_profile("Radeon 680M, ubuntu 24.04, python 3.12")
-    assert [one.name for one in needed(card.but(installed={"torch": "2.6.0+rocm6.2.4"}))] == [
-        "HSA_OVERRIDE_GFX_VERSION"
-    ]
+    assert [one.name for one in needed(card.but(installed={"torch": "2.6.0+rocm6.2.4"}))] == ["HSA_OVERRIDE_GFX_VERSION"]
     assert needed(card.but(installed={"torch": "2.14.0+rocm10.1.0"})) == []
     assert needed(read_profile("RTX 3060, driver 580.95.05, ubuntu 24.04, python 3.12")) == []
     assert needed(read_profile("no gpu, debian 12, python 3.11")) == []
@@ -120,9 +110,7 @@ sys.exit(run(sys.argv[1:], dict(os.environ)))
 
 
 def child(*command, **more):
-    return subprocess.run(
-        [sys.executable, "-c", RUNNER, *command], capture_output=True, text=True, check=False, timeout=60, **more
-    )
+    return subprocess.run([sys.executable, "-c", RUNNER, *command], capture_output=True, text=True, check=False, timeout=60, **more)
 
 
 @pytest.mark.parametrize("status", [0, 1, 3, 255])
@@ -175,9 +163,7 @@ def evaluated(shell, found, tmp_path, home, **variables):
     command = f'{start}\n{sys.executable} -c "$SHOW"\n' if shell != "csh" else f"{start}\n{sys.executable} show.py\n"
     (tmp_path / "show.py").write_text(SHOW)
     (tmp_path / "script").write_text(command)
-    done = subprocess.run(
-        [*words, "script"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=60
-    )
+    done = subprocess.run([*words, "script"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=60)
     assert done.stderr == ""
     return done.stdout.split("|")
 
@@ -185,9 +171,7 @@ def evaluated(shell, found, tmp_path, home, **variables):
 @pytest.mark.parametrize("shell", [*POSIX, "fish", "csh"])
 @pytest.mark.parametrize("value", ODD)
 def test_a_shell_reads_a_value_as_it_is(shell, value, tmp_path, tmp_path_factory):
-    found = Surroundings(
-        (Setting("V", value, ""),), ("GONE",), ("/env dir/bin",), (Setting("LD_LIBRARY_PATH", "/l", ""),)
-    )
+    found = Surroundings((Setting("V", value, ""),), ("GONE",), ("/env dir/bin",), (Setting("LD_LIBRARY_PATH", "/l", ""),))
     seen = evaluated(shell, found, tmp_path, tmp_path_factory.mktemp("home"))
     assert seen == [value, "/env dir/bin:/usr/bin:/bin", "-", "/l"]
     assert sorted(os.listdir(tmp_path)) == ["lines", "script", "show.py"]
@@ -207,9 +191,16 @@ def test_powershell_is_told_in_its_own_quotes():
 
 @pytest.mark.parametrize(
     ("variables", "shell"),
-    [({"SHELL": "/usr/bin/fish"}, "fish"), ({"SHELL": "/bin/tcsh"}, "tcsh"), ({"SHELL": "/bin/bash"}, "bash"), ({}, "sh"),
-     ({"PSModulePath": "x"}, "powershell"), ({"SHELL": "/opt/odd"}, "sh"), ({"SHELL": r"C:\Program Files\Git\bin\bash.exe"}, "bash")],
-)  # fmt: skip
+    [
+        ({"SHELL": "/usr/bin/fish"}, "fish"),
+        ({"SHELL": "/bin/tcsh"}, "tcsh"),
+        ({"SHELL": "/bin/bash"}, "bash"),
+        ({}, "sh"),
+        ({"PSModulePath": "x"}, "powershell"),
+        ({"SHELL": "/opt/odd"}, "sh"),
+        ({"SHELL": r"C:\Program Files\Git\bin\bash.exe"}, "bash"),
+    ],
+)
 def test_the_persons_shell_is_told_by_its_variable(variables, shell):
     assert shells.shell_of(variables) == shell
 
@@ -219,10 +210,7 @@ def test_no_value_ends_its_quotes(value):
     import shlex
 
     plain = value.replace("\0", "")
-    assert (
-        shlex.split(shells.exports(told(V=plain), "sh", {}).split("\nexport PATH")[0], comments=False)[-1]
-        == "V=" + plain
-    )
+    assert shlex.split(shells.exports(told(V=plain), "sh", {}).split("\nexport PATH")[0], comments=False)[-1] == "V=" + plain
 
 
 # -- services and files ------------------------------------------------------------------------------
@@ -235,11 +223,7 @@ def test_systemd_understands_the_unit(word, tmp_path):
     text = shells.unit("trial", {"V": word, "PATH": "/usr/bin"}, ["/bin/echo", word], str(tmp_path / "my folder 50%"))
     (tmp_path / "trial.service").write_text(text)
     done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(tmp_path / "trial.service")],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
+        ["systemd-analyze", "verify", "--man=no", str(tmp_path / "trial.service")], capture_output=True, text=True, check=False, timeout=60
     )
     assert "trial.service" not in done.stderr, done.stderr
 
@@ -264,9 +248,7 @@ def test_without_a_command_it_is_a_drop_in():
 @pytest.mark.parametrize("value", [value for value in ODD if "'" not in value])
 def test_a_shell_reads_a_dotenv_file_as_it_is(value, tmp_path):
     (tmp_path / ".env").write_text(shells.dotenv({"V": value}))
-    done = subprocess.run(
-        ["sh", "-c", '. ./.env; printf %s "$V"'], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run(["sh", "-c", '. ./.env; printf %s "$V"'], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == value
 
 
@@ -279,11 +261,7 @@ def test_a_dotenv_file_holds_no_value_that_its_readers_take_differently():
 
 def test_running_needs_no_facts_to_be_imported():
     done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import rigup.plan.environments.running, sys; print('rigup.machine.readers' in sys.modules)",
-        ],
+        [sys.executable, "-c", "import rigup.plan.environments.running, sys; print('rigup.machine.readers' in sys.modules)"],
         capture_output=True,
         text=True,
         check=True,

@@ -21,10 +21,13 @@ def files(tmp_path, site="", person=""):
 
 
 def test_the_persons_go_over_the_sites_entry_by_entry(tmp_path):
-    told = settings.read(files(
-        tmp_path, 'prefix = "/opt/rigup"\nmirror = "tuna"\n[images]\ntorch = "a.example/torch:1"\nvllm = "a.example/vllm:1"\n',
-        'mirror = "ustc"\n[images]\ntorch = "b.example/torch:2"\n',
-    ))  # fmt: skip
+    told = settings.read(
+        files(
+            tmp_path,
+            'prefix = "/opt/rigup"\nmirror = "tuna"\n[images]\ntorch = "a.example/torch:1"\nvllm = "a.example/vllm:1"\n',
+            'mirror = "ustc"\n[images]\ntorch = "b.example/torch:2"\n',
+        )
+    )
     assert (told.prefix, told.mirror) == ("/opt/rigup", "ustc")
     assert told.images == {"torch": "b.example/torch:2", "vllm": "a.example/vllm:1"}
 
@@ -41,13 +44,23 @@ def test_the_files_are_those_of_the_site_and_of_the_person(monkeypatch, tmp_path
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ('prefx = "/opt"', "'prefx'.*knows: prefix"), ("prefix = 3", "prefix"), ('prefix = "here"', "prefix to 'here'"),
-        ('index = "--trusted-host=x"', "index"), ('index = "https://a b"', "index"), ('proxy = "proxy:3128"', "proxy"),
-        ('mirror = "-x"', "mirror"), ('partition = "gpu"', "'partition'"), ('images = "x"', "images"),
-        ('[images]\ntorch = "-v /:/host"', r"images\.torch"), ("[images]\ntorch = 3", "images"), ("prefix = ", "no TOML"),
-        ('[prefix]\na = "b"', "prefix"), ("\0", "no TOML"), ('"' + "a" * 300 + '" = 1', "aaaa"),
+        ('prefx = "/opt"', "'prefx'.*knows: prefix"),
+        ("prefix = 3", "prefix"),
+        ('prefix = "here"', "prefix to 'here'"),
+        ('index = "--trusted-host=x"', "index"),
+        ('index = "https://a b"', "index"),
+        ('proxy = "proxy:3128"', "proxy"),
+        ('mirror = "-x"', "mirror"),
+        ('partition = "gpu"', "'partition'"),
+        ('images = "x"', "images"),
+        ('[images]\ntorch = "-v /:/host"', r"images\.torch"),
+        ("[images]\ntorch = 3", "images"),
+        ("prefix = ", "no TOML"),
+        ('[prefix]\na = "b"', "prefix"),
+        ("\0", "no TOML"),
+        ('"' + "a" * 300 + '" = 1', "aaaa"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_understood_is_named_with_its_file(tmp_path, text, named):
     with pytest.raises(SettingsError, match=named) as raised:
         settings.read(files(tmp_path, text))
@@ -89,10 +102,7 @@ def test_an_environment_of_all_can_be_used_by_all_and_changed_by_its_owner_alone
     (env / "out").symlink_to("/etc/passwd")
     before = os.stat("/etc/passwd").st_mode
     assert settings.read_only_for_others(env) == 4
-    modes = {
-        path.name: stat.S_IMODE(path.stat().st_mode)
-        for path in (env, env / "bin", env / "bin" / "python", env / "data")
-    }
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (env, env / "bin", env / "bin" / "python", env / "data")}
     assert modes == {"env": 0o755, "bin": 0o755, "python": 0o755, "data": 0o644}
     assert os.stat("/etc/passwd").st_mode == before
     assert settings.read_only_for_others(env) == 0

@@ -40,18 +40,17 @@ def test_a_clone_works_at_its_own_path(made, tmp_path, name):
     assert says(target / "bin" / "stone") == "stone 1.0"
     assert says(target / "bin" / "python", "-c", "import sys; print(sys.prefix)") == str(target)
     assert says(target / "bin" / "pip", "--version").split(" from ")[1].startswith(str(target))
-    shown = says(
-        Path("/bin/sh"), "-c", '. "$1/bin/activate"; printf "%s" "$VIRTUAL_ENV"; command -v stone', "sh", str(target)
-    )
+    shown = says(Path("/bin/sh"), "-c", '. "$1/bin/activate"; printf "%s" "$VIRTUAL_ENV"; command -v stone', "sh", str(target))
     assert shown == str(target) + str(target / "bin" / "stone")
 
 
 UV = shutil.which("uv") or shutil.which("uv", path=os.path.dirname(sys.executable))
 ACTIVATE = {
-    "bash": ["bash", "-c", '. "$1/bin/activate"; command -v stone', "x"], "zsh": ["zsh", "-fc", '. "$1/bin/activate"; command -v stone', "x"],
+    "bash": ["bash", "-c", '. "$1/bin/activate"; command -v stone', "x"],
+    "zsh": ["zsh", "-fc", '. "$1/bin/activate"; command -v stone', "x"],
     "fish": ["fish", "--no-config", "-c", "source $argv[1]/bin/activate.fish; command -v stone"],
     "csh": ["tcsh", "-f", "-c", 'source "$X/bin/activate.csh"; which stone'],
-}  # fmt: skip
+}
 
 
 @pytest.mark.skipif(not UV, reason="uv is not installed")
@@ -60,18 +59,7 @@ def test_an_environment_of_uv_works_where_it_was_put(wheels, tmp_path, tmp_path_
     path = tmp_path / name
     built = staged_swap.staging(path)
     subprocess.run([UV, "venv", "-q", str(built)], check=True, timeout=60)
-    told = [
-        UV,
-        "pip",
-        "install",
-        "-q",
-        "--offline",
-        "--no-index",
-        "--find-links",
-        str(wheels),
-        "--python",
-        str(built / "bin" / "python"),
-    ]
+    told = [UV, "pip", "install", "-q", "--offline", "--no-index", "--find-links", str(wheels), "--python", str(built / "bin" / "python")]
     subprocess.run([*told, "stone==1.0"], check=True, timeout=60)
     relocate(built, built, path)
     staged_swap.swap(built, path)
@@ -110,29 +98,22 @@ def test_two_environments_of_one_installers_cache_share_nothing_that_people_edit
     cache, env = tmp_path / "cache", tmp_path / "env"
     cache.mkdir()
     env.mkdir()
-    for name, body in {
-        "a.py": b"x = 1\n",
-        "big.so": b"\x7fELF" + bytes(1_500_000),
-        "big.txt": bytes(1_500_000),
-    }.items():
+    for name, body in {"a.py": b"x = 1\n", "big.so": b"\x7fELF" + bytes(1_500_000), "big.txt": bytes(1_500_000)}.items():
         (cache / name).write_bytes(body)
         os.link(cache / name, env / name)
     (env / "link").symlink_to("a.py")
     unshare(env)
     assert {name: os.path.samefile(cache / name, env / name) for name in os.listdir(cache)} == {
-        "a.py": False, "big.so": True, "big.txt": False,
-    }  # fmt: skip
+        "a.py": False,
+        "big.so": True,
+        "big.txt": False,
+    }
     assert (env / "a.py").read_bytes() == b"x = 1\n"
     assert sorted(os.listdir(env)) == ["a.py", "big.so", "big.txt", "link"]
 
 
 def test_a_sweep_removes_what_was_half_made_and_keeps_what_undo_needs(tmp_path):
-    names = [
-        ".env.rigup-new",
-        ".env.rigup-old-gone-20260101T000000-abc",
-        ".env.rigup-old-000002-ab",
-        ".other.rigup-new",
-    ]
+    names = [".env.rigup-new", ".env.rigup-old-gone-20260101T000000-abc", ".env.rigup-old-000002-ab", ".other.rigup-new"]
     for name in [*names, "..env.rigup-old-000002-ab.rigup-new", "env"]:
         (tmp_path / name).mkdir()
     staged_swap.sweep(tmp_path / "env")
@@ -174,10 +155,7 @@ def test_the_prompt_of_what_was_made_beside_is_the_environments(tmp_path):
     assert staged_swap.swap(built, path) is None
     shown = says(Path("/bin/sh"), "-c", 'PS1="> "; . "$1/bin/activate"; printf "%s" "$PS1"', "sh", str(path))
     assert ".venv)" in shown
-    assert (
-        "rigup-new"
-        not in "".join(file.read_text() for file in path.glob("bin/activate*")) + (path / "pyvenv.cfg").read_text()
-    )
+    assert "rigup-new" not in "".join(file.read_text() for file in path.glob("bin/activate*")) + (path / "pyvenv.cfg").read_text()
 
 
 def test_to_relocate_again_changes_nothing(made, tmp_path):
@@ -482,14 +460,7 @@ def test_what_is_removed_is_gone_at_one_moment_though_it_may_not_be_written(tmp_
 
 
 def test_leftovers_are_folders_with_our_names_and_no_others(tmp_path):
-    for name in (
-        ".env.rigup-new",
-        ".env.rigup-old-p1",
-        ".env.rigup-newer",
-        "env.rigup-new",
-        ".rigup-new",
-        ".x.rigup-old-",
-    ):
+    for name in (".env.rigup-new", ".env.rigup-old-p1", ".env.rigup-newer", "env.rigup-new", ".rigup-new", ".x.rigup-old-"):
         (tmp_path / name).mkdir()
     (tmp_path / ".file.rigup-new").write_text("")
     (tmp_path / ".link.rigup-new").symlink_to(tmp_path)
@@ -503,12 +474,14 @@ def test_leftovers_are_folders_with_our_names_and_no_others(tmp_path):
 @pytest.mark.parametrize(
     "line",
     [
-        b"#!/old/bin/python\n", b"#!/old/bin/python3.11 -E\n", b'#!"/old/bin/python"\n',
+        b"#!/old/bin/python\n",
+        b"#!/old/bin/python3.11 -E\n",
+        b'#!"/old/bin/python"\n',
         b"#!/bin/sh\n'''exec' \"/old/bin/python\" \"$0\" \"$@\"\n' '''\n",
         b"#!/bin/sh\n'''exec' /old/bin/python \"$0\" \"$@\"\n' '''\n",
         b"#!/bin/sh\n'''exec' '/old/bin/python' \"$0\" \"$@\"\n' '''\n",
     ],
-)  # fmt: skip
+)
 def test_an_interpreter_is_renamed_in_every_form(line):
     told = scripted(line + b"code\n", b"/old", b"/new")
     assert told.startswith(b"#!/new/bin/python")
@@ -537,9 +510,7 @@ def test_a_long_or_odd_path_is_started_by_a_shell():
 
 def test_a_library_keeps_its_length_and_what_stands_behind():
     room = 60
-    data = (
-        b"head\0" + b"/old/env/lib:/old/env/x".ljust(2 * room + 7, b"\0") + b"\0tail /old/env\0" + b"\0" * room + b"end"
-    )
+    data = b"head\0" + b"/old/env/lib:/old/env/x".ljust(2 * room + 7, b"\0") + b"\0tail /old/env\0" + b"\0" * room + b"end"
     told = in_library(data, b"/old/env", b"/a/much/longer/place/env", room)
     assert len(told) == len(data)
     assert told.count(b"/a/much/longer/place/env") == 3
@@ -558,9 +529,7 @@ def test_a_path_longer_than_its_room_is_refused():
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path):
-    told = record.Record(
-        wish=("torch",), packages={"torch": "2.9.1"}, variables={"HSA_OVERRIDE_GFX_VERSION_1": "10.3.0"}, plan="p1"
-    )
+    told = record.Record(wish=("torch",), packages={"torch": "2.9.1"}, variables={"HSA_OVERRIDE_GFX_VERSION_1": "10.3.0"}, plan="p1")
     record.write(tmp_path, told)
     read = record.read(tmp_path)
     assert (read.packages, read.variables, read.plan) == (told.packages, told.variables, "p1")
@@ -570,26 +539,12 @@ def test_a_record_is_read_as_it_was_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "LD_PRELOAD",
-        "ld_preload",
-        "PYTHONPATH",
-        "PYTHONSTARTUP",
-        "PATH",
-        "BASH_ENV",
-        "A B",
-        "",
-        "X=Y",
-        "DYLD_INSERT_LIBRARIES",
-    ],
+    "name", ["LD_PRELOAD", "ld_preload", "PYTHONPATH", "PYTHONSTARTUP", "PATH", "BASH_ENV", "A B", "", "X=Y", "DYLD_INSERT_LIBRARIES"]
 )
 def test_a_variable_of_too_much_power_is_neither_written_nor_read(tmp_path, name):
     with pytest.raises(ValueError, match="may not set"):
         record.write(tmp_path, record.Record(variables={name: "x"}))
-    (tmp_path / "rigup.json").write_text(
-        json.dumps({"schema": record.SCHEMA, "variables": {name: "x", "OMP_NUM_THREADS": "8"}})
-    )
+    (tmp_path / "rigup.json").write_text(json.dumps({"schema": record.SCHEMA, "variables": {name: "x", "OMP_NUM_THREADS": "8"}}))
     os.chmod(tmp_path / "rigup.json", 0o644)
     told, fault = record.looked_at(tmp_path)
     assert told.variables == {"OMP_NUM_THREADS": "8"}
@@ -598,9 +553,18 @@ def test_a_variable_of_too_much_power_is_neither_written_nor_read(tmp_path, name
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"[]", b"{}x", b"\xff", b"{" * 100_000, b'{"schema": "other/1"}', b'{"schema": "rigup.environment/1", "wish": 3}',
-     b'{"schema": "rigup.environment/1", "python": "\\u001b[2J"}', b'{"schema": "rigup.environment/1", "wish": ["' + b"x" * 5000 + b'"]}'],
-)  # fmt: skip
+    [
+        b"",
+        b"[]",
+        b"{}x",
+        b"\xff",
+        b"{" * 100_000,
+        b'{"schema": "other/1"}',
+        b'{"schema": "rigup.environment/1", "wish": 3}',
+        b'{"schema": "rigup.environment/1", "python": "\\u001b[2J"}',
+        b'{"schema": "rigup.environment/1", "wish": ["' + b"x" * 5000 + b'"]}',
+    ],
+)
 def test_a_hostile_record_is_named_and_passed_by(tmp_path, body):
     (tmp_path / "rigup.json").write_bytes(body)
     os.chmod(tmp_path / "rigup.json", 0o644)

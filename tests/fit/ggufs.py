@@ -66,18 +66,26 @@ def write_filled(path: Path, keys, tensors) -> Path:
     return path
 
 
-def llama(
-    width=2048, layers=16, heads=32, shared=8, inner=8192, words=128256, context=131072, length=64, tied=True, **more
-):
+def llama(width=2048, layers=16, heads=32, shared=8, inner=8192, words=128256, context=131072, length=64, tied=True, **more):
     """Keys and tensors of a model of llama's kind."""
     keys = {
-        "general.architecture": "llama", "general.name": "tiny test", "general.file_type": 1,
-        "llama.context_length": context, "llama.embedding_length": width, "llama.block_count": layers,
-        "llama.feed_forward_length": inner, "llama.attention.head_count": heads, "llama.attention.head_count_kv": shared,
-        "llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.attention.key_length": length,
-        "llama.attention.value_length": length, "llama.vocab_size": words, "llama.rope.freq_base": 10000.0,
-        "tokenizer.ggml.model": "no_vocab", **more,
-    }  # fmt: skip
+        "general.architecture": "llama",
+        "general.name": "tiny test",
+        "general.file_type": 1,
+        "llama.context_length": context,
+        "llama.embedding_length": width,
+        "llama.block_count": layers,
+        "llama.feed_forward_length": inner,
+        "llama.attention.head_count": heads,
+        "llama.attention.head_count_kv": shared,
+        "llama.attention.layer_norm_rms_epsilon": 1e-5,
+        "llama.attention.key_length": length,
+        "llama.attention.value_length": length,
+        "llama.vocab_size": words,
+        "llama.rope.freq_base": 10000.0,
+        "tokenizer.ggml.model": "no_vocab",
+        **more,
+    }
     tensors = [("token_embd.weight", (width, words), F16), ("output_norm.weight", (width,), F32)]
     tensors += [] if tied else [("output.weight", (width, words), F16)]
     for layer in range(layers):
@@ -89,12 +97,16 @@ def layer_of(layer, width, wide, narrow, inner):
     """The tensors of one dense layer."""
     name = f"blk.{layer}."
     return [
-        (name + "attn_norm.weight", (width,), F32), (name + "attn_q.weight", (width, wide), F16),
-        (name + "attn_k.weight", (width, narrow), F16), (name + "attn_v.weight", (width, narrow), F16),
-        (name + "attn_output.weight", (wide, width), F16), (name + "ffn_norm.weight", (width,), F32),
-        (name + "ffn_gate.weight", (width, inner), F16), (name + "ffn_up.weight", (width, inner), F16),
+        (name + "attn_norm.weight", (width,), F32),
+        (name + "attn_q.weight", (width, wide), F16),
+        (name + "attn_k.weight", (width, narrow), F16),
+        (name + "attn_v.weight", (width, narrow), F16),
+        (name + "attn_output.weight", (wide, width), F16),
+        (name + "ffn_norm.weight", (width,), F32),
+        (name + "ffn_gate.weight", (width, inner), F16),
+        (name + "ffn_up.weight", (width, inner), F16),
         (name + "ffn_down.weight", (inner, width), F16),
-    ]  # fmt: skip
+    ]
 
 
 def sliding(layers=26, width=1152, heads=4, shared=1, inner=6912, words=262144, length=256, window=512):
@@ -104,8 +116,12 @@ def sliding(layers=26, width=1152, heads=4, shared=1, inner=6912, words=262144, 
     keys |= {"general.architecture": "gemma3", "gemma3.attention.sliding_window": window}
     for layer in range(layers):
         name = f"blk.{layer}."
-        tensors += [(name + "attn_q_norm.weight", (length,), F32), (name + "attn_k_norm.weight", (length,), F32),
-                    (name + "post_attention_norm.weight", (width,), F32), (name + "post_ffw_norm.weight", (width,), F32)]  # fmt: skip
+        tensors += [
+            (name + "attn_q_norm.weight", (length,), F32),
+            (name + "attn_k_norm.weight", (length,), F32),
+            (name + "post_attention_norm.weight", (width,), F32),
+            (name + "post_ffw_norm.weight", (width,), F32),
+        ]
     return keys, tensors
 
 
@@ -113,20 +129,23 @@ def experts(width=2048, layers=8, heads=32, shared=4, inner=768, words=151936, l
     """Keys and tensors of a model of Qwen 3's kind with experts."""
     keys, _tensors = llama(width, layers, heads, shared, inner, words, 40960, length, tied=False)
     keys = {key.replace("llama.", "qwen3moe."): one for key, one in keys.items()}
-    keys |= {"general.architecture": "qwen3moe", "qwen3moe.expert_count": count, "qwen3moe.expert_used_count": used,
-             "qwen3moe.expert_feed_forward_length": inner}  # fmt: skip
-    tensors = [("token_embd.weight", (width, words), F16), ("output_norm.weight", (width,), F32),
-               ("output.weight", (width, words), F16)]  # fmt: skip
+    keys |= {
+        "general.architecture": "qwen3moe",
+        "qwen3moe.expert_count": count,
+        "qwen3moe.expert_used_count": used,
+        "qwen3moe.expert_feed_forward_length": inner,
+    }
+    tensors = [("token_embd.weight", (width, words), F16), ("output_norm.weight", (width,), F32), ("output.weight", (width, words), F16)]
     for layer in range(layers):
         name = f"blk.{layer}."
+        tensors += [one for one in layer_of(layer, width, heads * length, shared * length, inner) if ".ffn_" not in one[0]]
         tensors += [
-            one for one in layer_of(layer, width, heads * length, shared * length, inner) if ".ffn_" not in one[0]
-        ]
-        tensors += [
-            (name + "attn_q_norm.weight", (length,), F32), (name + "attn_k_norm.weight", (length,), F32),
-            (name + "ffn_norm.weight", (width,), F32), (name + "ffn_gate_inp.weight", (width, count), F32),
+            (name + "attn_q_norm.weight", (length,), F32),
+            (name + "attn_k_norm.weight", (length,), F32),
+            (name + "ffn_norm.weight", (width,), F32),
+            (name + "ffn_gate_inp.weight", (width, count), F32),
             (name + "ffn_gate_exps.weight", (width, inner, count), F16),
             (name + "ffn_up_exps.weight", (width, inner, count), F16),
             (name + "ffn_down_exps.weight", (inner, width, count), F16),
-        ]  # fmt: skip
+        ]
     return keys, tensors

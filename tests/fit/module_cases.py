@@ -60,10 +60,17 @@ def dense(width, layers):
 
 def conv(wide):
     return nn.Sequential(
-        nn.Conv2d(3, wide, 3, padding=1), nn.BatchNorm2d(wide), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(wide, 2 * wide, 3, padding=1), nn.BatchNorm2d(2 * wide), nn.ReLU(), nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(), nn.Linear(2 * wide, 10),
-    )  # fmt: skip
+        nn.Conv2d(3, wide, 3, padding=1),
+        nn.BatchNorm2d(wide),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(wide, 2 * wide, 3, padding=1),
+        nn.BatchNorm2d(2 * wide),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(2 * wide, 10),
+    )
 
 
 def noise(*sizes):
@@ -87,7 +94,7 @@ CASES = {
     "attention": (Attention, lambda: noise(4, 128, 256), {}),
     "attention, checkpointed": (lambda: Checkpointed([Attention() for _n in range(4)]), lambda: noise(4, 128, 256), {}),
     "frozen but for the last": (lambda: frozen(nn.Sequential(*dense(256, 4))), lambda: noise(64, 256), {}),
-}  # fmt: skip
+}
 
 
 def frozen(net):
@@ -117,16 +124,17 @@ def main():
         before = [one.clone() for one in net.parameters()]
         traced = module(net, (given,), **how)
         untouched = all(torch.equal(one, two) for one, two in zip(before, net.parameters(), strict=True))
-        print(json.dumps({"name": name, "traced": traced.peak, "parts": traced.parts, "untouched": untouched,
-                          "real": judged(net, given, **how)}))  # fmt: skip
+        print(
+            json.dumps(
+                {"name": name, "traced": traced.peak, "parts": traced.parts, "untouched": untouched, "real": judged(net, given, **how)}
+            )
+        )
     with torch.device("meta"):
         huge = nn.Sequential(*dense(16384, 8))
         print(json.dumps({"name": "huge", "traced": module(huge, (torch.empty(1, 16384),)).peak}))
     net = nn.Sequential(*dense(64, 2))
     room = module(net, (noise(100, 64),)).peak
-    print(
-        json.dumps({"name": "largest", "found": largest_batch(net, lambda count: (noise(count, 64),), room, most=1000)})
-    )
+    print(json.dumps({"name": "largest", "found": largest_batch(net, lambda count: (noise(count, 64),), room, most=1000)}))
 
 
 if __name__ == "__main__":

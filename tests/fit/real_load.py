@@ -14,7 +14,9 @@ class _Room(ctypes.Structure):
 
 
 class _Batch(ctypes.Structure):
-    _fields_ = [("count", ctypes.c_int32), ("tokens", ctypes.c_void_p)] + [(name, ctypes.c_void_p) for name in ("embd", "pos", "n_seq", "seq", "logits")]  # fmt: skip
+    _fields_ = [("count", ctypes.c_int32), ("tokens", ctypes.c_void_p)] + [
+        (name, ctypes.c_void_p) for name in ("embd", "pos", "n_seq", "seq", "logits")
+    ]
 
 
 def main(path, context, ubatch, outputs, flash, tokens):

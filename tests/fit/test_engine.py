@@ -22,10 +22,15 @@ pytestmark = pytest.mark.frameworks
 MIB = 1 << 20
 _RAM = Pool(name="RAM", kind="ram", backend="cpu", total=64 << 30, free=60 << 30)
 _ASKED = [
-    {}, {"context": 32768, "flash_attn": False}, {"ubatch": 2048}, {"parallel": 4, "context": 16384},
-    {"parallel": 4, "context": 16384, "kv_unified": True}, {"kv_type_k": "q8_0", "kv_type_v": "q8_0"}, {"outputs": 1},
+    {},
+    {"context": 32768, "flash_attn": False},
+    {"ubatch": 2048},
+    {"parallel": 4, "context": 16384},
+    {"parallel": 4, "context": 16384, "kv_unified": True},
+    {"kv_type_k": "q8_0", "kv_type_v": "q8_0"},
+    {"outputs": 1},
     {"swa_whole": True},
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +51,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("asked", _ASKED, ids=str)
 @pytest.mark.parametrize("kind", ["llama", "sliding", "experts"])
-def test_the_closed_forms_are_what_the_engine_plans(
-    python: str, files: dict[str, Path], kind: str, asked: dict
-) -> None:
+def test_the_closed_forms_are_what_the_engine_plans(python: str, files: dict[str, Path], kind: str, asked: dict) -> None:
     request = Request(**asked)
     told = planned_by_engine(files[kind], request, python)
     assert told is not None
@@ -87,7 +90,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "llama": ggufs.llama(width=512, layers=6, heads=8, shared=4, inner=1536, words=8000, length=64),
         "sliding": ggufs.sliding(layers=6, width=256, heads=4, inner=512, words=4000, length=64, window=512),
         "experts": ggufs.experts(width=512, layers=3, heads=8, shared=2, inner=256, words=8000, length=64, count=16, used=4),
-    }  # fmt: skip
+    }
     return {name: ggufs.write_filled(folder / f"{name}.gguf", *parts) for name, parts in made.items()}
 
 
@@ -100,9 +103,8 @@ def test_a_real_load_takes_no_more_than_was_reckoned(
     context, ubatch, outputs, flash = asked
     script = Path(__file__).with_name("real_load.py")
     done = subprocess.run(
-        [python, "-I", str(script), str(filled[kind]), *map(str, asked), "512"],
-        capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
+        [python, "-I", str(script), str(filled[kind]), *map(str, asked), "512"], capture_output=True, text=True, check=True, timeout=120
+    )
     _word, answer, peak = done.stdout.split()[-3:]
     assert answer == "0"  # it was computed
     request = Request(context=context, ubatch=ubatch, outputs=outputs, flash_attn=bool(flash))

@@ -52,10 +52,7 @@ def test_ranks_have_their_part_of_the_weights_and_no_less(name: str) -> None:
 
 
 def test_compressed_keys_lie_whole_on_every_rank() -> None:
-    one, two = (
-        served(_model("deepseek v2 lite"), Wish(context=4096, tensor=count), _cards(80 * GIB, count))
-        for count in (1, 2)
-    )
+    one, two = (served(_model("deepseek v2 lite"), Wish(context=4096, tensor=count), _cards(80 * GIB, count)) for count in (1, 2))
     row = 27 * 576 * 2
     assert one.blocks == one.parts[0].kv // (16 * row)
     assert two.blocks == two.parts[0].kv // (16 * row)
@@ -70,9 +67,7 @@ def test_the_longest_context_fits_and_one_block_more_does_not() -> None:
 
 
 def test_a_coarser_cache_holds_twice_as_many_and_windows_more() -> None:
-    half, eighth = (
-        served(_model("llama 3.1 8b"), Wish(context=8192, kv=kind), _cards(24 * GIB)) for kind in ("f16", "q8_0")
-    )
+    half, eighth = (served(_model("llama 3.1 8b"), Wish(context=8192, kv=kind), _cards(24 * GIB)) for kind in ("f16", "q8_0"))
     assert eighth.blocks == pytest.approx(2 * half.blocks, abs=1)
     sliding = served(_model("gemma 3 12b"), Wish(context=32768), _cards(48 * GIB))
     assert sliding.sequences > sliding.tokens // 32768
@@ -86,9 +81,11 @@ def test_no_more_is_taken_than_is_free() -> None:
 def test_what_it_cannot_do_is_told() -> None:
     model = _model("qwen3 8b")
     for wish, pools, said in (
-        (Wish(context=4096), [RAM], "GPUs"), (Wish(context=4096, kv="q4_0"), _cards(24 * GIB), "q4_0"),
-        (Wish(context=4096, tensor=3), _cards(24 * GIB, 3), "divisible"), (Wish(context=4096, tensor=4), _cards(24 * GIB), "4 GPUs"),
-    ):  # fmt: skip
+        (Wish(context=4096), [RAM], "GPUs"),
+        (Wish(context=4096, kv="q4_0"), _cards(24 * GIB), "q4_0"),
+        (Wish(context=4096, tensor=3), _cards(24 * GIB, 3), "divisible"),
+        (Wish(context=4096, tensor=4), _cards(24 * GIB), "4 GPUs"),
+    ):
         with pytest.raises(FitError, match=said):
             served(model, wish, pools)
 
@@ -97,9 +94,17 @@ def test_the_words_that_start_it_are_a_list_of_arguments() -> None:
     told = _fit("qwen3 8b", "--engine", "vllm", "--on", "2x RTX 3090, ram 64GB", "--kv", "q8_0")
     assert told["start"]["words"][:3] == ["vllm", "serve", "MODEL"]
     assert told["start"]["words"][3:] == [
-        "--max-model-len", "8192", "--gpu-memory-utilization", "0.92", "--tensor-parallel-size", "2", "--kv-cache-dtype", "fp8",
-        "--max-num-seqs", str(told["answers"]["sequences"]),
-    ]  # fmt: skip
+        "--max-model-len",
+        "8192",
+        "--gpu-memory-utilization",
+        "0.92",
+        "--tensor-parallel-size",
+        "2",
+        "--kv-cache-dtype",
+        "fp8",
+        "--max-num-seqs",
+        str(told["answers"]["sequences"]),
+    ]
     assert told["runtime"].startswith("vllm ")
     assert told["fits"] is True
 
@@ -119,13 +124,7 @@ def test_ollama_takes_a_context_by_the_gpu_and_no_more_than_the_model_knows(room
 def test_ollamas_settings_count_unless_somebody_says_otherwise() -> None:
     environ = {"OLLAMA_NUM_PARALLEL": "3", "OLLAMA_KV_CACHE_TYPE": "q8_0", "OLLAMA_FLASH_ATTENTION": "0"}
     found = as_ollama(Request(context=4096), environ, {})
-    assert (found.context, found.parallel, found.outputs, found.kv_type_v, found.flash_attn) == (
-        12288,
-        3,
-        3,
-        "q8_0",
-        False,
-    )
+    assert (found.context, found.parallel, found.outputs, found.kv_type_v, found.flash_attn) == (12288, 3, 3, "q8_0", False)
     assert (found.batch, found.ubatch) == (512, 512)
     said = as_ollama(Request(context=4096), environ, {"parallel": True, "kv": True, "flash_attn": True})
     assert (said.context, said.parallel, said.kv_type_k, said.flash_attn) == (4096, 1, "f16", True)
@@ -133,9 +132,7 @@ def test_ollamas_settings_count_unless_somebody_says_otherwise() -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from(
-            ["OLLAMA_NUM_PARALLEL", "OLLAMA_KV_CACHE_TYPE", "OLLAMA_FLASH_ATTENTION", "OLLAMA_CONTEXT_LENGTH"]
-        ),
+        st.sampled_from(["OLLAMA_NUM_PARALLEL", "OLLAMA_KV_CACHE_TYPE", "OLLAMA_FLASH_ATTENTION", "OLLAMA_CONTEXT_LENGTH"]),
         st.text(max_size=12),
     )
 )

@@ -51,9 +51,7 @@ def test_what_does_not_fit_ends_with_one_and_tells_what_to_change(file: str) -> 
 
 @pytest.mark.parametrize("language", ["en", "ru", "zh_CN", "zh_TW"])
 def test_the_report_is_told_in_every_language(file: str, language: str) -> None:
-    found = CliRunner().invoke(
-        main, ["--lang", language, "fit", file, "--on", "RTX 3090, ram 64GB"], standalone_mode=False
-    )
+    found = CliRunner().invoke(main, ["--lang", language, "fit", file, "--on", "RTX 3090, ram 64GB"], standalone_mode=False)
     assert "3090" in found.output
     assert ("It writes about" in found.output) == (language == "en")
 
@@ -68,10 +66,12 @@ def test_no_line_of_the_report_is_wider_than_its_terminal(file: str, monkeypatch
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["/nowhere/model.gguf"], "There is no file"), (["{text}"], "is no GGUF file"),
-        (["{file}", "--on", "an abacus"], "abacus"), (["{file}", "--tensor-split", "a,b"], "no list of shares"),
+        (["/nowhere/model.gguf"], "There is no file"),
+        (["{text}"], "is no GGUF file"),
+        (["{file}", "--on", "an abacus"], "abacus"),
+        (["{file}", "--tensor-split", "a,b"], "no list of shares"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_judged_is_told(file: str, tmp_path: Path, words: list[str], said: str) -> None:
     other = tmp_path / "notes.txt"
     other.write_text("these are notes about a model", encoding="utf-8")
@@ -98,10 +98,7 @@ def test_what_bench_measured_on_this_machine_counts_for_more_than_a_guess(
     before = json.loads(_run(file, "--on", "cpu", "--json").output)["decode"]
     folder = state_folder("bench")
     folder.mkdir(parents=True)
-    results = [
-        {"name": "memory-read", "median": 5e10, "unit": "B/s"},
-        {"name": "memory-copy", "median": "odd", "unit": "B/s"},
-    ]
+    results = [{"name": "memory-read", "median": 5e10, "unit": "B/s"}, {"name": "memory-copy", "median": "odd", "unit": "B/s"}]
     run = {"recorded_at": "2026-01-01", "devices": [{"vendor": "cpu", "name": "some processor", "results": results}, 7]}
     (folder / "some.jsonl").write_text("no json\n" + json.dumps(run) + "\n[]\n", encoding="utf-8")
     after = json.loads(_run(file, "--on", "cpu", "--json").output)["decode"]
@@ -111,8 +108,7 @@ def test_what_bench_measured_on_this_machine_counts_for_more_than_a_guess(
 
 def test_models_are_ranked_for_a_machine() -> None:
     small, large = (
-        json.loads(_run("--list", "--on", where, "--json").output)["models"]
-        for where in ("GTX 1050 Ti, ram 16GB", "RTX 3090, ram 64GB")
+        json.loads(_run("--list", "--on", where, "--json").output)["models"] for where in ("GTX 1050 Ti, ram 16GB", "RTX 3090, ram 64GB")
     )
     assert 0 < len(small) < len(large)
     assert [one["parameters"] for one in large] == sorted((one["parameters"] for one in large), reverse=True)
@@ -188,9 +184,7 @@ def test_a_draft_goes_with_llama_alone(file: str, more: list[str]) -> None:
 
 @pytest.mark.parametrize(("context", "parallel"), [("524288", "1"), ("1048576", "2")])
 def test_more_context_than_the_model_was_made_for_is_one_sentence(file: str, context: str, parallel: str) -> None:
-    told = " ".join(
-        _run(file, "--on", "RTX 3090, ram 640GB", "--context", context, "--parallel", parallel).output.split()
-    )
+    told = " ".join(_run(file, "--on", "RTX 3090, ram 640GB", "--context", context, "--parallel", parallel).output.split())
     assert f"with {context} tokens of context" in told
     assert "The model was made for 131072 tokens of context: more fits, and it answers worse beyond those." in told
     assert "The longest context that fits" not in told

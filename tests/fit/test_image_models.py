@@ -14,10 +14,12 @@ from rigup.cli import main
 
 GIB = 1 << 30
 XL = {
-    "model.diffusion_model.input_blocks.0.0.weight": 2600 << 20, "model.diffusion_model.label_emb.0.0.weight": 1 << 20,
-    "conditioner.embedders.0.transformer.text_model.x": 120 << 20, "conditioner.embedders.1.model.x": 690 << 20,
+    "model.diffusion_model.input_blocks.0.0.weight": 2600 << 20,
+    "model.diffusion_model.label_emb.0.0.weight": 1 << 20,
+    "conditioner.embedders.0.transformer.text_model.x": 120 << 20,
+    "conditioner.embedders.1.model.x": 690 << 20,
     "first_stage_model.decoder.x": 84 << 20,
-}  # fmt: skip
+}
 OLD = {
     "model.diffusion_model.input_blocks.0.0.weight": 860 << 20,
     "cond_stage_model.transformer.x": 123 << 20,
@@ -43,13 +45,9 @@ def _run(*words: str):
     return CliRunner().invoke(main, ["fit", *words], standalone_mode=False)
 
 
-@pytest.mark.parametrize(
-    ("tensors", "family"), [(XL, "Stable Diffusion XL"), (OLD, "Stable Diffusion 1.5 or 2"), (FLUX, "Flux")]
-)
+@pytest.mark.parametrize(("tensors", "family"), [(XL, "Stable Diffusion XL"), (OLD, "Stable Diffusion 1.5 or 2"), (FLUX, "Flux")])
 def test_a_single_file_is_known_by_its_tensors(tmp_path: Path, tensors: dict, family: str) -> None:
-    told = json.loads(
-        _run(str(write(tmp_path / "m.safetensors", tensors)), "--on", "RTX 3090, ram 64GB", "--json").output
-    )
+    told = json.loads(_run(str(write(tmp_path / "m.safetensors", tensors)), "--on", "RTX 3090, ram 64GB", "--json").output)
     assert told["model"]["family"] == family
     assert told["model"]["parameters"] == sum(tensors.values())
     assert sum(one["bytes"] for one in told["parts"]) == 2 * sum(tensors.values())
@@ -68,10 +66,7 @@ def test_parts_one_after_another_take_less_than_all_at_once_and_a_small_card_hol
 
 def test_single_precision_is_loaded_as_half_and_larger_pictures_take_more(tmp_path: Path) -> None:
     file = str(write(tmp_path / "m.safetensors", OLD, "F32", 4))
-    small, large = (
-        json.loads(_run(file, "--on", "RTX 3090, ram 64GB", "--side", side, "--json").output)
-        for side in ("512", "1024")
-    )
+    small, large = (json.loads(_run(file, "--on", "RTX 3090, ram 64GB", "--side", side, "--json").output) for side in ("512", "1024"))
     assert sum(one["bytes"] for one in small["parts"]) == 2 * sum(OLD.values())
     assert large["work"] == 4 * small["work"]
 
@@ -100,25 +95,19 @@ def test_a_broken_index_of_a_pipeline_is_told(tmp_path: Path, text: str) -> None
 
 
 def test_a_file_of_another_kind_tells_what_is_lacking(tmp_path: Path) -> None:
-    assert "config.json" in str(
-        _run(str(write(tmp_path / "m.safetensors", {"model.layers.0.x": 8})), "--on", "cpu").exception
-    )
+    assert "config.json" in str(_run(str(write(tmp_path / "m.safetensors", {"model.layers.0.x": 8})), "--on", "cpu").exception)
 
 
 @pytest.mark.parametrize("language", ["en", "ru", "zh_CN", "zh_TW"])
 def test_pictures_and_training_are_told_in_every_language(tmp_path: Path, language: str) -> None:
     file = str(write(tmp_path / "m.safetensors", XL))
     for words, english in (([file], "makes pictures"), (["qwen3 0.6b", "--train", "full"], "At its peak")):
-        found = CliRunner().invoke(
-            main, ["--lang", language, "fit", *words, "--on", "RTX 3090, ram 64GB"], standalone_mode=False
-        )
+        found = CliRunner().invoke(main, ["--lang", language, "fit", *words, "--on", "RTX 3090, ram 64GB"], standalone_mode=False)
         assert "3090" in found.output
         assert (english in found.output) == (language == "en")
 
 
-@pytest.mark.parametrize(
-    "words", [["qwen3 8b"], ["qwen3 8b", "--train", "lora"], ["qwen3 8b", "--engine", "vllm"], ["PICTURES"]]
-)
+@pytest.mark.parametrize("words", [["qwen3 8b"], ["qwen3 8b", "--train", "lora"], ["qwen3 8b", "--engine", "vllm"], ["PICTURES"]])
 def test_bars_are_drawn_as_a_page_and_as_a_picture(tmp_path: Path, words: list[str]) -> None:
     file = str(write(tmp_path / "m.safetensors", XL))
     words = [file if word == "PICTURES" else word for word in words]
@@ -183,8 +172,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 @pytest.mark.usefixtures("hub")
 def test_a_repository_of_diffusers_is_told_as_the_folder_that_it_would_become(tmp_path: Path) -> None:
     there, here = (
-        json.loads(_run(word, "--on", "RTX 3090, ram 64GB", "--json").output)
-        for word in ("own/pictures", str(pipeline(tmp_path / "here")))
+        json.loads(_run(word, "--on", "RTX 3090, ram 64GB", "--json").output) for word in ("own/pictures", str(pipeline(tmp_path / "here")))
     )
     assert {one["name"]: one["bytes"] for one in here["parts"]} == {"denoiser": 1600, "vae": 160, "text encoders": 240}
     assert (there["parts"], there["model"]["family"]) == (here["parts"], "Stable Diffusion XL")

@@ -22,8 +22,12 @@ def told() -> dict:
         pytest.skip("no torch here, and RIGUP_TORCH_PYTHON names no interpreter that has it")
     done = subprocess.run(
         [python or sys.executable, "-W", "ignore", str(Path(__file__).with_name("module_cases.py"))],
-        env={**os.environ, "PYTHONPATH": str(_ROOT / "src")}, capture_output=True, text=True, check=False, timeout=500,
-    )  # fmt: skip
+        env={**os.environ, "PYTHONPATH": str(_ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return {one["name"]: one for one in map(json.loads, done.stdout.splitlines())}
 

@@ -61,9 +61,19 @@ def test_any_text_is_a_name_or_an_error(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("model q4", "Q4_K_M"), ("iq2_xxs", "IQ2_XXS"), ("m-q5_k_s", "Q5_K_S"), ("awq", "Q4_K_M"), ("8-bit", "Q8_0"),
-     ("qwq 32b", ""), ("phi-3-mini-4k", ""), ("ud-q6_k_xl", "Q6_K"), ("mxfp4", "MXFP4_MOE"), ("bf16", "BF16")],
-)  # fmt: skip
+    [
+        ("model q4", "Q4_K_M"),
+        ("iq2_xxs", "IQ2_XXS"),
+        ("m-q5_k_s", "Q5_K_S"),
+        ("awq", "Q4_K_M"),
+        ("8-bit", "Q8_0"),
+        ("qwq 32b", ""),
+        ("phi-3-mini-4k", ""),
+        ("ud-q6_k_xl", "Q6_K"),
+        ("mxfp4", "MXFP4_MOE"),
+        ("bf16", "BF16"),
+    ],
+)
 def test_types_are_read_out_of_names(text: str, kind: str) -> None:
     assert file_type(text)[0] == kind
 
@@ -71,19 +81,39 @@ def test_types_are_read_out_of_names(text: str, kind: str) -> None:
 # Parameters in thousand millions as the models' own pages tell them.
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("llama-3.1-8b", 8.030), ("llama-3.1-405b", 405.853), ("mixtral-8x22b", 140.63), ("qwen2.5-72b", 72.706),
-     ("qwen3-30b-a3b", 30.532), ("deepseek-v3", 671.026), ("gpt-oss-20b", 20.915), ("phi-4-14b", 14.660),
-     ("mistral-large-123b", 122.610), ("gemma-2-27b", 27.227), ("smollm2-135m", 0.1345)],
-)  # fmt: skip
+    [
+        ("llama-3.1-8b", 8.030),
+        ("llama-3.1-405b", 405.853),
+        ("mixtral-8x22b", 140.63),
+        ("qwen2.5-72b", 72.706),
+        ("qwen3-30b-a3b", 30.532),
+        ("deepseek-v3", 671.026),
+        ("gpt-oss-20b", 20.915),
+        ("phi-4-14b", 14.660),
+        ("mistral-large-123b", 122.610),
+        ("gemma-2-27b", 27.227),
+        ("smollm2-135m", 0.1345),
+    ],
+)
 def test_shapes_have_the_parameters_that_their_makers_tell(name: str, count: float) -> None:
     shape = next(one for one in shapes() if one.name == name)
     assert model_of(shape, "F16").parameters / 1e9 == pytest.approx(count, rel=0.0005)
 
 
 def test_a_configuration_tells_the_same_shape_as_the_table(tmp_path: Path) -> None:
-    told = {"model_type": "qwen3", "hidden_size": 4096, "num_hidden_layers": 36, "num_attention_heads": 32,
-            "num_key_value_heads": 8, "intermediate_size": 12288, "vocab_size": 151936, "head_dim": 128,
-            "max_position_embeddings": 40960, "tie_word_embeddings": False, "torch_dtype": "bfloat16"}  # fmt: skip
+    told = {
+        "model_type": "qwen3",
+        "hidden_size": 4096,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "intermediate_size": 12288,
+        "vocab_size": 151936,
+        "head_dim": 128,
+        "max_position_embeddings": 40960,
+        "tie_word_embeddings": False,
+        "torch_dtype": "bfloat16",
+    }
     (tmp_path / "config.json").write_text(json.dumps(told), encoding="utf-8")
 
     def memory(word: str, *more: str):
@@ -100,9 +130,14 @@ def test_any_bytes_as_a_configuration_are_an_error(text: bytes) -> None:
         shape_of(text, "config.json")
 
 
-@given(st.dictionaries(st.sampled_from(["hidden_size", "num_attention_heads", "num_hidden_layers", "vocab_size",
-                                        "intermediate_size", "head_dim", "num_experts"]),
-                       st.one_of(st.integers(-5, 2**70), st.text(max_size=3), st.none(), st.lists(st.integers(), max_size=2))))  # fmt: skip
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            ["hidden_size", "num_attention_heads", "num_hidden_layers", "vocab_size", "intermediate_size", "head_dim", "num_experts"]
+        ),
+        st.one_of(st.integers(-5, 2**70), st.text(max_size=3), st.none(), st.lists(st.integers(), max_size=2)),
+    )
+)
 def test_a_configuration_with_odd_numbers_is_a_shape_or_an_error(told: dict) -> None:
     try:
         shape, _kind = shape_of(json.dumps({"model_type": "llama", **told}).encode(), "config.json")

@@ -36,20 +36,26 @@ def _card(free: int) -> Pool:
 
 # A shape, what differs from 4096 tokens of context, and KV and compute buffer as llama.cpp (ggml 0.25.3) told them.
 _TOLD = [
-    ("llama", {"context": 2048}, 64.0, 258.5), ("llama", {}, 128.0, 258.5), ("llama", {"flash_attn": False}, 128.0, 286.01),
-    ("llama", {"context": 32768, "flash_attn": False}, 1024.0, 2134.01), ("llama", {"ubatch": 128}, 128.0, 64.63),
+    ("llama", {"context": 2048}, 64.0, 258.5),
+    ("llama", {}, 128.0, 258.5),
+    ("llama", {"flash_attn": False}, 128.0, 286.01),
+    ("llama", {"context": 32768, "flash_attn": False}, 1024.0, 2134.01),
+    ("llama", {"ubatch": 128}, 128.0, 64.63),
     ("llama", {"ubatch": 2048, "flash_attn": False}, 128.0, 1144.04),
     ("llama", {"kv_type_k": "q8_0", "kv_type_v": "q8_0"}, 68.0, 262.5),
-    ("llama", {"context": 16384, "parallel": 4}, 512.0, 258.5), ("llama", {"outputs": 1}, 128.0, 68.01),
+    ("llama", {"context": 16384, "parallel": 4}, 512.0, 258.5),
+    ("llama", {"outputs": 1}, 128.0, 68.01),
     ("llama", {"context": 32768, "outputs": 1}, 1024.0, 96.01),
-    ("sliding", {}, 38.0, 516.5), ("sliding", {"context": 2048}, 30.0, 518.75),
+    ("sliding", {}, 38.0, 516.5),
+    ("sliding", {"context": 2048}, 30.0, 518.75),
     ("sliding", {"context": 32768, "flash_attn": False}, 150.0, 559.25),
     ("sliding", {"context": 131072, "flash_attn": False}, 534.0, 1294.76),
     ("sliding", {"context": 16384, "parallel": 4}, 152.0, 516.5),
     ("sliding", {"context": 16384, "parallel": 4, "kv_unified": True}, 119.0, 518.75),
-    ("sliding", {"context": 131072, "swa_whole": True}, 3328.0, 516.5), ("sliding", {"ubatch": 2048}, 71.0, 2066.01),
+    ("sliding", {"context": 131072, "swa_whole": True}, 3328.0, 516.5),
+    ("sliding", {"ubatch": 2048}, 71.0, 2066.01),
     ("sliding", {"kv_type_k": "q4_0", "kv_type_v": "q4_0"}, 10.69, 516.5),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("kind", "asked", "kv", "compute"), _TOLD)
@@ -142,11 +148,18 @@ def test_the_finest_quantisation_that_fits_is_named_and_every_change_frees_somet
     assert [change.to for change in found if change.change == "quantisation"] == ["Q8_0", "Q6_K"]
 
 
-@pytest.mark.parametrize(("length", "asked", "refused"), [
-    (64, {"kv_type_k": "q8_0", "kv_type_v": "q8_0"}, ""), (80, {}, ""), (80, {"kv_type_k": "bf16", "flash_attn": False}, ""),
-    (80, {"kv_type_k": "q8_0"}, "80 numbers, and a block 32"), (80, {"kv_type_v": "q4_0"}, "80 numbers, and a block 32"),
-    (64, {"kv_type_v": "q8_0", "flash_attn": False}, "flash attention alone"), (64, {"kv_type_k": "q8_0", "flash_attn": False}, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("length", "asked", "refused"),
+    [
+        (64, {"kv_type_k": "q8_0", "kv_type_v": "q8_0"}, ""),
+        (80, {}, ""),
+        (80, {"kv_type_k": "bf16", "flash_attn": False}, ""),
+        (80, {"kv_type_k": "q8_0"}, "80 numbers, and a block 32"),
+        (80, {"kv_type_v": "q4_0"}, "80 numbers, and a block 32"),
+        (64, {"kv_type_v": "q8_0", "flash_attn": False}, "flash attention alone"),
+        (64, {"kv_type_k": "q8_0", "flash_attn": False}, ""),
+    ],
+)
 def test_a_cache_that_llama_cpp_does_not_make_is_refused(length: int, asked: dict, refused: str) -> None:
     said = refused_cache(model("llama", length=length), Request(**asked))
     assert refused in said
@@ -155,15 +168,12 @@ def test_a_cache_that_llama_cpp_does_not_make_is_refused(length: int, asked: dic
 
 def test_no_coarser_cache_is_proposed_where_llama_cpp_makes_none() -> None:
     pools = [Pool(name="RAM", kind="ram", backend="cpu", total=2 * GIB, free=2 * GIB)]
-    assert not [
-        change for change in changes(model("llama", length=80), Request(), pools, "F16") if change.change == "kv"
-    ]
+    assert not [change for change in changes(model("llama", length=80), Request(), pools, "F16") if change.change == "kv"]
 
 
 # Bytes that `llama-quantize --dry-run` told of the same shape, in MiB.
 @pytest.mark.parametrize(
-    ("kind", "size"),
-    [("Q8_0", 1252.41), ("Q6_K", 967.0), ("Q5_K_M", 861.81), ("Q4_K_M", 762.81), ("Q4_0", 727.75), ("Q3_K_M", 651.37)],
+    ("kind", "size"), [("Q8_0", 1252.41), ("Q6_K", 967.0), ("Q5_K_M", 861.81), ("Q4_K_M", 762.81), ("Q4_0", 727.75), ("Q3_K_M", 651.37)]
 )
 def test_sizes_by_type_are_what_llama_quantize_writes(kind: str, size: float) -> None:
     found = sum(one.bytes for one in requantised(model("llama"), kind)) / MIB
@@ -174,7 +184,11 @@ def test_sizes_by_type_are_what_llama_quantize_writes(kind: str, size: float) ->
 def test_a_header_of_any_numbers_is_planned_or_told(kind: str, data: st.DataObject) -> None:
     keys, tensors = _SHAPES[kind](layers=2)
     for key in data.draw(st.lists(st.sampled_from([key for key in keys if "." in key]), max_size=4)):
-        keys[key] = data.draw(st.one_of(st.integers(0, 2**32 - 1), st.just("text"), st.floats(allow_nan=True, width=32), st.lists(st.integers(0, 9), max_size=3)))  # fmt: skip
+        keys[key] = data.draw(
+            st.one_of(
+                st.integers(0, 2**32 - 1), st.just("text"), st.floats(allow_nan=True, width=32), st.lists(st.integers(0, 9), max_size=3)
+            )
+        )
     kept = data.draw(st.integers(0, len(tensors)))
     try:
         shape = Model(read_header(Held(ggufs.header(keys, tensors[:kept] or tensors)[0], "model.gguf", 1 << 40)))
@@ -213,9 +227,7 @@ def test_layers_of_experts_take_a_time_of_their_own_on_every_back_end() -> None:
         return decode(model(kind), asked, planned(model(kind), asked, [pool, RAM]), [pool, RAM]).likely
 
     assert likely("llama", "cuda") == likely("llama", "metal")
-    assert (
-        likely("experts", "cuda") == likely("experts", "rocm") > likely("experts", "metal") > likely("experts", "sycl")
-    )
+    assert likely("experts", "cuda") == likely("experts", "rocm") > likely("experts", "metal") > likely("experts", "sycl")
 
 
 def test_as_few_experts_as_must_be_are_put_into_main_memory() -> None:

@@ -20,8 +20,7 @@ from rigup.fit.remote import Remote, Unreachable, Web
 
 _TOKEN = "hf_notARealOne"
 _KEYS, _TENSORS = ggufs.llama()
-_KEYS = {**_KEYS, "tokenizer.ggml.tokens": [f"token number {number}" for number in range(128256)],
-         "tokenizer.ggml.scores": [0] * 128256}  # fmt: skip
+_KEYS = {**_KEYS, "tokenizer.ggml.tokens": [f"token number {number}" for number in range(128256)], "tokenizer.ggml.scores": [0] * 128256}
 _SIZE = 100 << 30
 _DIGEST = "sha256:" + "a" * 64
 
@@ -176,13 +175,7 @@ def test_a_token_is_shown_to_its_own_host_and_to_none_that_it_leads_to(server) -
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [
-        ("secret", "HF_TOKEN"),
-        ("nothing", "There is nothing"),
-        ("loop", "without an end"),
-        ("astray", "no address"),
-        ("stall", "broke off"),
-    ],
+    [("secret", "HF_TOKEN"), ("nothing", "There is nothing"), ("loop", "without an end"), ("astray", "no address"), ("stall", "broke off")],
 )
 def test_what_does_not_come_is_told(server, kind: str, said: str) -> None:
     with pytest.raises(FitError, match=said):
@@ -231,9 +224,7 @@ def test_a_proxy_that_the_account_names_is_asked_and_told_who_asks(proxy) -> Non
     source = Remote("http://models.example/plain/model.gguf", Web(_TOKEN, "http://models.example"))
     assert read_header(source).size == _SIZE
     who = "Basic bWU6cEBzcw=="
-    assert {(command, path, told) for command, path, told in proxy.seen} == {
-        ("GET", "http://models.example/plain/model.gguf", who)
-    }
+    assert {(command, path, told) for command, path, told in proxy.seen} == {("GET", "http://models.example/plain/model.gguf", who)}
     with pytest.raises(Unreachable, match="502"):
         Remote("https://models.example/model.gguf", Web())
     assert proxy.seen[-1] == ("CONNECT", "models.example:443", who)
@@ -251,9 +242,17 @@ def test_a_host_that_does_not_answer_is_told() -> None:
 
 
 def test_a_repository_gives_the_type_that_is_asked_for_its_projector_and_all_parts(server) -> None:
-    files = [{"path": name, "size": 7} for name in
-             ("README.md", "tiny-Q8_0.gguf", "tiny-Q4_K_M.gguf", "mmproj-tiny-F16.gguf", "big/tiny-F16-00001-of-00002.gguf",
-              "big/tiny-F16-00002-of-00002.gguf")]  # fmt: skip
+    files = [
+        {"path": name, "size": 7}
+        for name in (
+            "README.md",
+            "tiny-Q8_0.gguf",
+            "tiny-Q4_K_M.gguf",
+            "mmproj-tiny-F16.gguf",
+            "big/tiny-F16-00001-of-00002.gguf",
+            "big/tiny-F16-00002-of-00002.gguf",
+        )
+    ]
     server.answers["/api/models/someone/tiny-GGUF/tree/main"] = files
 
     def found(word: str):
@@ -269,8 +268,10 @@ def test_a_repository_gives_the_type_that_is_asked_for_its_projector_and_all_par
 
 
 def test_a_tag_of_ollama_leads_to_the_file_of_its_model(server) -> None:
-    layers = [{"mediaType": "application/vnd.ollama.image.model", "digest": _DIGEST, "size": 9},
-              {"mediaType": "application/vnd.ollama.image.params", "digest": "sha256:1"}]  # fmt: skip
+    layers = [
+        {"mediaType": "application/vnd.ollama.image.model", "digest": _DIGEST, "size": 9},
+        {"mediaType": "application/vnd.ollama.image.params", "digest": "sha256:1"},
+    ]
     server.answers["/v2/library/tiny/manifests/1b"] = {"layers": layers}
     assert of_tag("tiny:1b", server.url, Web()).urls == (f"{server.url}/v2/library/tiny/blobs/{_DIGEST}",)
     with pytest.raises(FitError, match="no model"):
@@ -290,16 +291,18 @@ def test_an_address_is_answered_like_a_file(server, tmp_path: Path) -> None:
 
 
 def _with_merges(count: int):
-    keys = {**_KEYS, "tokenizer.ggml.merges": [f"first{number} second{number * 7919 % 99991}" for number in range(count)],
-            "tokenizer.ggml.bos_token_id": 1, "tokenizer.chat_template": "{% for one in messages %}" * 40}  # fmt: skip
+    keys = {
+        **_KEYS,
+        "tokenizer.ggml.merges": [f"first{number} second{number * 7919 % 99991}" for number in range(count)],
+        "tokenizer.ggml.bos_token_id": 1,
+        "tokenizer.chat_template": "{% for one in messages %}" * 40,
+    }
     return ggufs.header(keys, _TENSORS)[0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [200_000, 700_000])
-def test_the_end_of_a_vocabulary_of_any_length_is_found_without_it(
-    server, monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
+def test_the_end_of_a_vocabulary_of_any_length_is_found_without_it(server, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     head = _with_merges(count)
     monkeypatch.setattr(f"{__name__}._head", lambda: head)
     web = Web()

@@ -32,10 +32,7 @@ def _read(entries: object, size: int | None = None):
 
 def test_tensors_are_read_with_their_types_and_sizes() -> None:
     found = _read({"__metadata__": {"format": "pt"}, "a": entry(0, 4, 8), "b": entry(64, 3, kind="F32", each=4)}, 76)
-    assert [(one.name, one.kind, one.sizes, one.bytes) for one in found.tensors] == [
-        ("a", "F16", (4, 8), 64),
-        ("b", "F32", (3,), 12),
-    ]
+    assert [(one.name, one.kind, one.sizes, one.bytes) for one in found.tensors] == [("a", "F16", (4, 8), 64), ("b", "F32", (3,), 12)]
     assert found.missing == 0
     assert by_kind(found.tensors) == {"F16": 64, "F32": 12}
 
@@ -47,29 +44,28 @@ def test_a_file_that_broke_off_tells_what_is_missing() -> None:
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
-        ({"a": entry(0, 4), "b": entry(4, 4)}, "lies over another"), ({"a": {"dtype": "F16", "shape": [4]}}, "does not tell"),
-        ({"a": {"dtype": "F99", "shape": [4], "data_offsets": [0, 8]}}, "unknown type"), ({"a": entry(0, 4, kind="F32")}, "as its type asks"),
-        ({"a": {"dtype": "F16", "shape": [-4], "data_offsets": [0, 8]}}, "has the sizes"), ({"a": entry(2**61, 4)}, "safetensors"),
-        ({"a": {"dtype": "F16", "shape": [2**63], "data_offsets": [0, 8]}}, "sizes"), ({"a": {"dtype": "U8", "shape": [2**62, 2**62], "data_offsets": [0, 8]}}, "sizes"),
-        ({"a": {"dtype": "F16", "shape": [4], "data_offsets": [8, 0]}}, "as its type asks"), (b"[1, 2]", "safetensors"), (b"{", "safetensors"),
-        (b"[" * 100_000, "safetensors"), ({"a": {"dtype": "F16", "shape": [1] * 99, "data_offsets": [0, 2]}}, "sizes"),
+        ({"a": entry(0, 4), "b": entry(4, 4)}, "lies over another"),
+        ({"a": {"dtype": "F16", "shape": [4]}}, "does not tell"),
+        ({"a": {"dtype": "F99", "shape": [4], "data_offsets": [0, 8]}}, "unknown type"),
+        ({"a": entry(0, 4, kind="F32")}, "as its type asks"),
+        ({"a": {"dtype": "F16", "shape": [-4], "data_offsets": [0, 8]}}, "has the sizes"),
+        ({"a": entry(2**61, 4)}, "safetensors"),
+        ({"a": {"dtype": "F16", "shape": [2**63], "data_offsets": [0, 8]}}, "sizes"),
+        ({"a": {"dtype": "U8", "shape": [2**62, 2**62], "data_offsets": [0, 8]}}, "sizes"),
+        ({"a": {"dtype": "F16", "shape": [4], "data_offsets": [8, 0]}}, "as its type asks"),
+        (b"[1, 2]", "safetensors"),
+        (b"{", "safetensors"),
+        (b"[" * 100_000, "safetensors"),
+        ({"a": {"dtype": "F16", "shape": [1] * 99, "data_offsets": [0, 2]}}, "sizes"),
     ],
-)  # fmt: skip
+)
 def test_what_no_model_has_is_a_clear_error(entries: object, said: str) -> None:
     with pytest.raises(HeaderError, match=said):
         _read(entries)
 
 
 @pytest.mark.parametrize(
-    "start",
-    [
-        b"",
-        b"\x01",
-        struct.pack("<Q", 2**63) + b"{}",
-        struct.pack("<Q", 2**64 - 1),
-        struct.pack("<Q", 0),
-        b"GGUF\x03\0\0\0" * 4,
-    ],
+    "start", [b"", b"\x01", struct.pack("<Q", 2**63) + b"{}", struct.pack("<Q", 2**64 - 1), struct.pack("<Q", 0), b"GGUF\x03\0\0\0" * 4]
 )
 def test_what_is_no_header_is_told(start: bytes) -> None:
     with pytest.raises(HeaderError):
@@ -87,11 +83,13 @@ def test_any_bytes_are_a_header_or_a_clear_error(raw: bytes) -> None:
 
 _numbers = st.one_of(st.integers(-8, 8), st.sampled_from([2**31, 2**53, 2**62, 2**63 - 1, -(2**63), 2**64]))
 _entries = st.fixed_dictionaries(
-    {}, optional={
-        "dtype": st.sampled_from(["F16", "F32", "U8", "F4", "?"]), "shape": st.lists(_numbers, max_size=4),
+    {},
+    optional={
+        "dtype": st.sampled_from(["F16", "F32", "U8", "F4", "?"]),
+        "shape": st.lists(_numbers, max_size=4),
         "data_offsets": st.tuples(_numbers, _numbers).map(list),
     },
-)  # fmt: skip
+)
 
 
 @given(st.dictionaries(st.text(max_size=8), _entries, max_size=6))

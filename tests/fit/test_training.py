@@ -35,8 +35,12 @@ def test_closed_forms_are_near_the_peak_of_real_steps_and_hardly_below() -> None
         pytest.skip("no torch here, and RIGUP_TORCH_PYTHON names no interpreter that has it")
     done = subprocess.run(
         [python or sys.executable, "-W", "ignore", str(Path(__file__).with_name("transformer_cases.py"))],
-        env={**os.environ, "PYTHONPATH": str(_ROOT / "src")}, capture_output=True, text=True, check=False, timeout=900,
-    )  # fmt: skip
+        env={**os.environ, "PYTHONPATH": str(_ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     errors = []
     for one in map(json.loads, done.stdout.splitlines()):
@@ -71,9 +75,7 @@ def test_shards_take_their_part_of_what_is_sharded(model) -> None:
 def test_the_largest_batch_fits_and_one_more_does_not(model) -> None:
     wish = Wish(kind="qlora", kept=False)
     count = largest_batch(model, wish, 24 * _GIB)
-    totals = [
-        training_step(model, msgspec.structs.replace(wish, samples=number)).total for number in (count, count + 1)
-    ]
+    totals = [training_step(model, msgspec.structs.replace(wish, samples=number)).total for number in (count, count + 1)]
     assert totals[0] <= 24 * _GIB < totals[1]
     assert largest_batch(model, Wish(), 8 * _GIB) == 0
 
@@ -84,9 +86,15 @@ def test_layers_whose_activations_are_not_known_are_told() -> None:
 
 
 @given(
-    st.sampled_from(KINDS), st.sampled_from(sorted(OPTIMIZERS)), st.sampled_from(PRECISIONS), st.booleans(), st.booleans(),
-    st.sampled_from(SHARDINGS), st.integers(1, 64), st.integers(1, 64),
-)  # fmt: skip
+    st.sampled_from(KINDS),
+    st.sampled_from(sorted(OPTIMIZERS)),
+    st.sampled_from(PRECISIONS),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(SHARDINGS),
+    st.integers(1, 64),
+    st.integers(1, 64),
+)
 def test_more_sequences_never_take_less(kind, optimizer, precision, kept, flash, sharding, devices, samples) -> None:
     small = model_of(named("qwen3 0.6b").shape, "BF16")
     wish = Wish(

@@ -102,14 +102,25 @@ def adapted(net, rank):
 
 
 def shape(kind, **more):
-    told = {"name": kind, "architecture": kind, "size": "", "names": [], "width": 128, "layers": 4, "heads": 4, "shared": 2,
-            "inner": 384, "words": 512, "length": 32, "context": 4096, "tied": False}  # fmt: skip
+    told = {
+        "name": kind,
+        "architecture": kind,
+        "size": "",
+        "names": [],
+        "width": 128,
+        "layers": 4,
+        "heads": 4,
+        "shared": 2,
+        "inner": 384,
+        "words": 512,
+        "length": 32,
+        "context": 4096,
+        "tied": False,
+    }
     return {**told, **more}
 
 
-SHAPES = [
-    shape("llama"), shape("qwen3", tied=True, layers=6), shape("qwen2", width=192, heads=6, inner=512, words=2000),
-]  # fmt: skip
+SHAPES = [shape("llama"), shape("qwen3", tied=True, layers=6), shape("qwen2", width=192, heads=6, inner=512, words=2000)]
 
 
 def main():

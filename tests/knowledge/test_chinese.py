@@ -125,25 +125,14 @@ def test_sentences_end_and_titles_do_not(language):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "重启,再试",
-        "重启, 再试",
-        "原因: 内核",
-        "torch自带",
-        "加载torch",
-        "重启 （一次）",
-        "内核 模块",
-        "驱动， 内核",
-        "{gpu.name}太旧",
-    ],
+    ["重启,再试", "重启, 再试", "原因: 内核", "torch自带", "加载torch", "重启 （一次）", "内核 模块", "驱动， 内核", "{gpu.name}太旧"],
 )
 def test_bad_setting_is_seen(text):
     assert badly_set(text)
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["加载 torch，重启。", "`x`、`x`（CUDA 12）", "AtomicOpsCtl: ReqEn-。", "报“GPU is lost”：是", "{name} 太旧"],
+    "text", ["加载 torch，重启。", "`x`、`x`（CUDA 12）", "AtomicOpsCtl: ReqEn-。", "报“GPU is lost”：是", "{name} 太旧"]
 )
 def test_good_setting_is_left_alone(text):
     assert badly_set(text) == []

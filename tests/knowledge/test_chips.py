@@ -141,9 +141,7 @@ def test_names_of_chips():
 def test_order_of_chips():
     assert chips.isa_order("sm_90") < chips.isa_order("sm_100") < chips.isa_order("sm_103") < chips.isa_order("sm_110")
     assert chips.isa_order("sm_101") == chips.isa_order("sm_110")
-    assert (
-        chips.isa_order("gfx90a") < chips.isa_order("gfx90c") < chips.isa_order("gfx942") < chips.isa_order("gfx1010")
-    )
+    assert chips.isa_order("gfx90a") < chips.isa_order("gfx90c") < chips.isa_order("gfx942") < chips.isa_order("gfx1010")
     assert chips.isa_order("tpu") == ()
 
 

@@ -32,13 +32,7 @@ def test_a_packages_cuda(name, version, cuda):
 
 @pytest.mark.parametrize(
     ("isa", "cuda", "after"),
-    [
-        ("sm_86", "10.0", True),
-        ("sm_75", "10.0", False),
-        ("sm_75", "9.0", True),
-        ("sm_86", "11.8", False),
-        ("sm_86", "", False),
-    ],
+    [("sm_86", "10.0", True), ("sm_75", "10.0", False), ("sm_75", "9.0", True), ("sm_86", "11.8", False), ("sm_86", "", False)],
 )
 def test_a_chip_that_came_after_a_toolkit(isa, cuda, after):
     assert came_after(isa, cuda) is after

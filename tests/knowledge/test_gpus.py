@@ -186,9 +186,7 @@ def test_displays_are_no_accelerators():
     assert not any(gpus.is_display_only(*ids) for ids in others)
 
 
-words = st.sampled_from(
-    ["NVIDIA", "GeForce", "RTX", "3090", "Ti", "Laptop", "GPU", "AMD", "Radeon", "RX", "6700", "XT"]
-)
+words = st.sampled_from(["NVIDIA", "GeForce", "RTX", "3090", "Ti", "Laptop", "GPU", "AMD", "Radeon", "RX", "6700", "XT"])
 
 
 @settings(max_examples=60)
@@ -215,9 +213,11 @@ def test_a_card_that_pci_lists_name_twice_has_one_name_in_every_run():
     """The product's own name stands before the chip's, whatever order a set would have."""
     code = "from rigup.knowledge.gpus import one_gpu; print(one_gpu('WX 4100').name)"
     told = {
-        subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, text=True, capture_output=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, text=True, capture_output=True, check=True
+        ).stdout
         for seed in ("0", "1", "2", "3")
-    }  # fmt: skip
+    }
     assert told == {"AMD Radeon Pro WX 4100\n"}
 
 

@@ -16,10 +16,7 @@ WHERE = Where("env", 1, "")
     ("variables", "expected"),
     [
         ({"COLAB_RELEASE_TAG": "release-colab_20251101"}, "colab"),
-        (
-            {"KAGGLE_KERNEL_RUN_TYPE": "Interactive", "COLAB_RELEASE_TAG": "x"},
-            "kaggle",
-        ),  # its images are made of Colab's
+        ({"KAGGLE_KERNEL_RUN_TYPE": "Interactive", "COLAB_RELEASE_TAG": "x"}, "kaggle"),  # its images are made of Colab's
         ({"PAPERSPACE_FQDN": "nb1.example"}, "paperspace"),
         ({"HOME": "/home/studio-lab-user"}, "studio-lab"),
         ({"BINDER_SERVICE_HOST": "10.0.0.1"}, "binder"),
@@ -41,10 +38,7 @@ def test_each_service_can_be_told_and_grants_something():
 
 def facts_of(variables, process="shell"):
     place = Place(process=process)
-    return [
-        Variable(place, {"name": Reading(name, WHERE), "value": Reading(value, WHERE)})
-        for name, value in variables.items()
-    ]
+    return [Variable(place, {"name": Reading(name, WHERE), "value": Reading(value, WHERE)}) for name, value in variables.items()]
 
 
 def test_what_it_grants_is_a_fact_of_the_shell_alone():

@@ -6,16 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.knowledge import (
-    cuda_toolkits,
-    driver_recipes,
-    gtt,
-    mirrors,
-    package_sizes,
-    rocm_install,
-    surroundings,
-    tables,
-)
+from rigup.knowledge import cuda_toolkits, driver_recipes, gtt, mirrors, package_sizes, rocm_install, surroundings, tables
 from rigup.knowledge.holes import filled
 
 DISTRIBUTIONS = tables.table("distro_drivers")["distro"]
@@ -29,9 +20,7 @@ def commands_of(row):
     return [argv for value in row.values() if isinstance(value, list) for argv in value if isinstance(argv, list)]
 
 
-@pytest.mark.parametrize(
-    "row", RECIPES, ids=lambda row: f"{row['provider']}-{row['use']}-{row['module']}-{row['first']}"
-)
+@pytest.mark.parametrize("row", RECIPES, ids=lambda row: f"{row['provider']}-{row['use']}-{row['module']}-{row['first']}")
 def test_a_recipe_belongs_to_a_provider_and_can_be_filled(row):
     assert row["provider"] in PROVIDERS
     assert row["use"] in ("desktop", "server", "any")
@@ -126,9 +115,7 @@ def test_the_fabric_manager_is_of_the_drivers_branch():
     assert driver_recipes.fabric_manager("arch-extra", "580") == []
 
 
-@given(
-    st.lists(st.text(max_size=30), max_size=6), st.dictionaries(st.sampled_from(sorted(HOLES)), st.text(max_size=20))
-)
+@given(st.lists(st.text(max_size=30), max_size=6), st.dictionaries(st.sampled_from(sorted(HOLES)), st.text(max_size=20)))
 def test_filling_never_changes_how_many_words_there_are(words, values):
     commands = [[word for word in words if "{" not in word], ["apt-get", "{branch|x}", "{kernel|generic}"]]
     told = filled(commands, values)
@@ -172,9 +159,7 @@ def test_a_toolkit_comes_from_where_it_is():
     found = cuda_toolkits.system_toolkit("12.4", "ubuntu", "22.04", "x86_64")
     assert found.install == (("apt-get", "install", "-y", "cuda-toolkit-12-4"),)
     assert any("ubuntu2204/x86_64" in word for word in found.setup[0])
-    assert any(
-        "ubuntu2204/sbsa" in w for w in cuda_toolkits.system_toolkit("12.4", "ubuntu", "22.04", "aarch64").setup[0]
-    )
+    assert any("ubuntu2204/sbsa" in w for w in cuda_toolkits.system_toolkit("12.4", "ubuntu", "22.04", "aarch64").setup[0])
     wsl = cuda_toolkits.system_toolkit("12.4", "ubuntu", "22.04", "x86_64", wsl=True)
     assert any("wsl-ubuntu" in word for word in wsl.setup[0])
     assert cuda_toolkits.system_toolkit("12.4", "debian", "13", "x86_64") is None  # begins later there
@@ -182,9 +167,7 @@ def test_a_toolkit_comes_from_where_it_is():
 
 
 def test_conda_takes_the_label_of_a_release_or_conda_forge():
-    assert cuda_toolkits.conda_toolkit("12.4") == cuda_toolkits.CondaToolkit(
-        channel="nvidia/label/cuda-12.4.1", packages=("cuda-toolkit",)
-    )
+    assert cuda_toolkits.conda_toolkit("12.4") == cuda_toolkits.CondaToolkit(channel="nvidia/label/cuda-12.4.1", packages=("cuda-toolkit",))
     assert cuda_toolkits.conda_toolkit("12.9").packages == ("cuda-toolkit", "cuda-version=12.9")
     assert cuda_toolkits.conda_toolkit("10.2").packages == ("cudatoolkit=10.2",)
     channels = {row["channel"] for row in tables.table("cuda_toolkits")["label"]}

@@ -49,9 +49,7 @@ def test_any_regex_means_the_same_or_is_refused_alike(tmp_path_factory, regex, t
         assert (found and found.span()) == (expected and expected.span())
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"no patterns", marshal.dumps(("another release", {("a", 0): b"x"})), marshal.dumps(7)]
-)
+@pytest.mark.parametrize("content", [b"", b"no patterns", marshal.dumps(("another release", {("a", 0): b"x"})), marshal.dumps(7)])
 def test_a_file_that_is_of_another_release_or_spoilt_is_left(tmp_path, content):
     patterns = kept(tmp_path)
     os.mkdir(tmp_path / "cache")
@@ -88,14 +86,10 @@ def test_a_folder_that_nobody_may_write_costs_nothing_but_time(tmp_path):
 
 def test_the_command_keeps_patterns_and_nobodys_words(tmp_path):
     text = tmp_path / "session.txt"
-    text.write_text(
-        "hedwig@owlery:~$ docker run -it img bash\nroot@7c1:/# nvidia-smi\nNo devices were found\nhedwig@owlery:~$ id\n"
-    )
+    text.write_text("hedwig@owlery:~$ docker run -it img bash\nroot@7c1:/# nvidia-smi\nNo devices were found\nhedwig@owlery:~$ id\n")
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}
     command = [sys.executable, "-m", "rigup", "doctor", "--from", str(text), "--json"]
-    first, second = (
-        subprocess.run(command, capture_output=True, env=environment, check=False, timeout=120) for _time in range(2)
-    )
+    first, second = (subprocess.run(command, capture_output=True, env=environment, check=False, timeout=120) for _time in range(2))
     assert first.stdout == second.stdout
     (file,) = (tmp_path / "cache" / "rigup").glob("patterns-*")
     content = file.read_bytes()

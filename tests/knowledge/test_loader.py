@@ -307,11 +307,7 @@ def test_a_wheels_tables_are_indexed_where_they_are_first_read(place):
     (place / "data" / "signatures").mkdir()
     (place / "data" / "signatures" / "x.toml").write_text('[meta]\nas_of = "2026-01-01"\n' + rows)
     whole = store(place)
-    expected = (
-        [(word.id, word.beside, word.may_say) for word in whole.wordings(Wording)],
-        whole.tags(),
-        whole.table("signatures/x"),
-    )
+    expected = ([(word.id, word.beside, word.may_say) for word in whole.wordings(Wording)], whole.tags(), whole.table("signatures/x"))
     assert [wording[0] for wording in expected[0]] == ["first", "second"]
     assert expected[1] == {"both": ["first", "second"]}
     compiling.compile_tables(place / "data", place / "compiled.msgpack", shipped=True)

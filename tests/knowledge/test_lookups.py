@@ -241,9 +241,7 @@ def test_names_of_the_package_are_all_there():
         _ = k.nothing
 
 
-versions = st.one_of(
-    st.text(max_size=40), st.from_regex(r"\d{1,4}(\.\d{1,4}){0,3}(\.dev\d+)?(\+\w{1,9})?", fullmatch=True)
-)
+versions = st.one_of(st.text(max_size=40), st.from_regex(r"\d{1,4}(\.\d{1,4}){0,3}(\.dev\d+)?(\+\w{1,9})?", fullmatch=True))
 
 
 @settings(max_examples=80)

@@ -8,8 +8,7 @@ GIB = 2**30
 
 
 @pytest.mark.parametrize(
-    ("kernel", "always"),
-    [("6.8.0-40-generic", False), ("6.10.3", True), ("6.11.0-9-generic", True), ("6.12.1", False), ("", False)],
+    ("kernel", "always"), [("6.8.0-40-generic", False), ("6.10.3", True), ("6.11.0-9-generic", True), ("6.12.1", False), ("", False)]
 )
 def test_mapped_memory_whatever_the_carve_out(kernel, always):
     assert maps_always(kernel) is always

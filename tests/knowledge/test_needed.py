@@ -62,9 +62,7 @@ def test_most_rows_say_what_they_need_beside_their_literal():
     assert sum(row.needs is not None for row in rows) > len(rows) * 0.5
     table = {"signature": [{"literal": "No GPU ", "regex": "No GPU (?:was )?found(?: on| in) it"}]}
     assert with_needs(table)["signature"][0]["needs"] == ["all", "found ", ["any", "on", "in"], " it"]
-    assert (
-        "needs" not in with_needs({"signature": [{"literal": "No GPU found", "regex": "(?i)no gpu"}]})["signature"][0]
-    )
+    assert "needs" not in with_needs({"signature": [{"literal": "No GPU found", "regex": "(?i)no gpu"}]})["signature"][0]
 
 
 def test_a_text_without_the_words_is_not_tried_and_a_long_one_always_is():
@@ -74,8 +72,6 @@ def test_a_text_without_the_words_is_not_tried_and_a_long_one_always_is():
     assert Text("test", "x" * 100_000).may_hold(needs)
 
 
-@pytest.mark.parametrize(
-    "rows", [None, 3, ["a"], [{}], [{"literal": 3, "regex": "a word"}], [{"literal": "a", "regex": 4}]]
-)
+@pytest.mark.parametrize("rows", [None, 3, ["a"], [{}], [{"literal": 3, "regex": "a word"}], [{"literal": "a", "regex": 4}]])
 def test_rows_of_another_form_are_left_to_whoever_reads_them(rows):
     assert "needs" not in str(with_needs({"signature": rows}))

@@ -112,16 +112,22 @@ def is_ambiguous(regex):
     return any(True for _ in ambiguous(parser.parse(regex, re.MULTILINE)))
 
 
-@pytest.mark.parametrize(
-    "regex", [r"(?:a{1,9})+b", r"(?:0(?:0000)?,?){1,40}\]", r"(?:\w{1,20} ?){0,30}:", r"(?:(?:a|aa)b?){0,40}c"]
-)
+@pytest.mark.parametrize("regex", [r"(?:a{1,9})+b", r"(?:0(?:0000)?,?){1,40}\]", r"(?:\w{1,20} ?){0,30}:", r"(?:(?:a|aa)b?){0,40}c"])
 def test_what_may_be_cut_in_many_ways_is_noticed(regex):
     assert is_ambiguous(regex) or "aa)" in regex  # ways of choices are not counted, those of repeats are
 
 
 @pytest.mark.parametrize(
-    "regex", [r"(?:[^\n]{0,300}\n){0,40}b", r"(?:\n[^\n]{0,300}){0,22}b", r"(?>a{1,9}){1,40}b", r"(?:a{1,9}+){1,40}b", r"(?:\w{1,20}, ){0,30}:", r"(?:ab){1,40}c"]
-)  # fmt: skip
+    "regex",
+    [
+        r"(?:[^\n]{0,300}\n){0,40}b",
+        r"(?:\n[^\n]{0,300}){0,22}b",
+        r"(?>a{1,9}){1,40}b",
+        r"(?:a{1,9}+){1,40}b",
+        r"(?:\w{1,20}, ){0,30}:",
+        r"(?:ab){1,40}c",
+    ],
+)
 def test_what_is_cut_in_one_way_is_not(regex):
     assert not is_ambiguous(regex)
 

@@ -29,10 +29,7 @@ def test_no_command_keeps_a_hole(row):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            "After each boot the power limit is gone. How do I keep it?\n\n$ sudo nvidia-smi -pl 210",
-            "settings-over-restarts",
-        ),
+        ("After each boot the power limit is gone. How do I keep it?\n\n$ sudo nvidia-smi -pl 210", "settings-over-restarts"),
         ("Как сохранить лимит мощности видеокарты после перезагрузки?", "settings-over-restarts"),
         ("宿主机要装 CUDA 吗？我只用 docker 容器。宿主机上没有 nvcc，容器里需要装吗？", "cuda-for-containers"),
         ("Нужно ли ставить CUDA отдельно, если torch стоит из pip?", "toolkit-for-wheels"),

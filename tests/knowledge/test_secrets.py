@@ -19,18 +19,46 @@ def test_a_token_is_known_by_its_form_and_its_neighbour_is_none(row):
 
 
 @pytest.mark.parametrize(
-    "name", ["HF_TOKEN", "DB_PASSWORD", "apiKey", "wifi.psk", "MY_KEY", "aws_secret_access_key", "AWS_ACCESS_KEY_ID",
-             "session-cookie", "refresh_token", "client_secret", "GITHUB_PAT", "TOKEN_2", "secret_value"],
-)  # fmt: skip
+    "name",
+    [
+        "HF_TOKEN",
+        "DB_PASSWORD",
+        "apiKey",
+        "wifi.psk",
+        "MY_KEY",
+        "aws_secret_access_key",
+        "AWS_ACCESS_KEY_ID",
+        "session-cookie",
+        "refresh_token",
+        "client_secret",
+        "GITHUB_PAT",
+        "TOKEN_2",
+        "secret_value",
+    ],
+)
 def test_names_of_secrets_are_known(name):
     assert is_secret(name)
     assert not is_kept(name)
 
 
 @pytest.mark.parametrize(
-    "name", ["max_tokens", "key", "num_key_value_heads", "TOKENIZERS_PARALLELISM", "SSH_AUTH_SOCK", "HF_TOKEN_PATH",
-             "KEYBOARD", "PATH", "PWD", "LD_LIBRARY_PATH", "eos_token_id", "monkey", "compass"],
-)  # fmt: skip
+    "name",
+    [
+        "max_tokens",
+        "key",
+        "num_key_value_heads",
+        "TOKENIZERS_PARALLELISM",
+        "SSH_AUTH_SOCK",
+        "HF_TOKEN_PATH",
+        "KEYBOARD",
+        "PATH",
+        "PWD",
+        "LD_LIBRARY_PATH",
+        "eos_token_id",
+        "monkey",
+        "compass",
+    ],
+)
 def test_names_that_only_sound_so_are_none(name):
     assert not is_secret(name)
 

@@ -27,9 +27,7 @@ SPOKEN_OF = 0.8  # of the faulty ones, at least
 
 
 def posts(name):
-    return [
-        post.strip() for post in (POSTS / (name + ".txt")).read_text(encoding="utf-8").split("\n----\n") if post.strip()
-    ]
+    return [post.strip() for post in (POSTS / (name + ".txt")).read_text(encoding="utf-8").split("\n----\n") if post.strip()]
 
 
 def test_every_cause_that_is_learned_has_words():
@@ -85,9 +83,7 @@ def test_the_more_doubt_the_less_is_said():
 def test_a_known_message_says_more_than_its_words():
     said = "make: *** [modules] Error 2"
     plain, heard = (nearest(said, marks, most=200) for marks in ((), ("dkms-build-failed",)))
-    shares = [
-        {like.cause: like.share for like in likes}.get("kernel-module-not-built", 0.0) for likes in (plain, heard)
-    ]
+    shares = [{like.cause: like.share for like in likes}.get("kernel-module-not-built", 0.0) for likes in (plain, heard)]
     assert shares[0] < shares[1]
 
 

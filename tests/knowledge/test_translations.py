@@ -16,13 +16,8 @@ TOOL = runpy.run_path(str(SCRIPT))
 TEXTS, PARTS = TOOL["TEXTS"], TOOL["PARTS"]
 ENGLISH = {cause: row for cause, (_path, row) in TOOL["rows"](TEXTS / "en").items()}
 LANGUAGES = {code: TOOL["rows"](TEXTS / code) for code in TOOL["languages"](TEXTS)}
-FILES = [
-    (code, path.name) for code, found in LANGUAGES.items() for path in sorted({path for path, _row in found.values()})
-]
-UNTRANSLATED = {
-    tuple(line.split())
-    for line in (Path(__file__).parent / "untranslated.txt").read_text(encoding="utf-8").splitlines()
-}
+FILES = [(code, path.name) for code, found in LANGUAGES.items() for path in sorted({path for path, _row in found.values()})]
+UNTRANSLATED = {tuple(line.split()) for line in (Path(__file__).parent / "untranslated.txt").read_text(encoding="utf-8").splitlines()}
 """Language and cause of what is told in English for now, since nobody here could translate it."""
 
 RUSSIAN = [name for code, name in FILES if code == "ru"]
@@ -85,7 +80,7 @@ def test_every_cause_is_told_and_none_that_is_not_there(code):
     there = {(cause, path.name) for cause, (path, _row) in LANGUAGES[code].items()}
     wanted = {(cause, path.name) for cause, (path, _row) in TOOL["rows"](TEXTS / "en").items()}
     missing = {(cause, file) for cause, file in wanted - there if (code, cause) not in UNTRANSLATED}
-    told = [f"{cause}: translate it in texts/{code}/{file}, or name it in tests/knowledge/untranslated.txt" for cause, file in missing]  # fmt: skip
+    told = [f"{cause}: translate it in texts/{code}/{file}, or name it in tests/knowledge/untranslated.txt" for cause, file in missing]
     assert not told, "\n".join(told)
     assert not there - wanted, "not in English, or in another file"
 
@@ -220,10 +215,7 @@ def test_the_script_sees_a_change_of_the_english(two_languages, capsys):
     noted = (two_languages / "ru" / "x.toml").read_text()
     capsys.readouterr()
     assert run("--texts", two_languages, "--stale") == 1
-    assert capsys.readouterr().out.splitlines() == [
-        "ru/x.toml: [c] is missing",
-        "ru/x.toml: [a] was made from another English text",
-    ]
+    assert capsys.readouterr().out.splitlines() == ["ru/x.toml: [c] is missing", "ru/x.toml: [a] was made from another English text"]
     run("--texts", two_languages, "--digest", "ru", "a")
     changed = set((two_languages / "ru" / "x.toml").read_text().splitlines()) - set(noted.splitlines())
     assert [line[:11] for line in changed] == ['english = "']

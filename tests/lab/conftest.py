@@ -50,7 +50,7 @@ def account(tmp_path, monkeypatch):
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "TMPDIR"):
         (tmp_path / name).mkdir(mode=0o700)
         monkeypatch.setenv(name, str(tmp_path / name))
-    for name in ("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_EXE", "MAMBA_ROOT_PREFIX", "JUPYTER_DATA_DIR", "JUPYTER_PATH", "JUPYTER_TOKEN"):  # fmt: skip
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_EXE", "MAMBA_ROOT_PREFIX", "JUPYTER_DATA_DIR", "JUPYTER_PATH", "JUPYTER_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
@@ -62,9 +62,13 @@ class LabProcess:
 
     def __init__(self, *words):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "rigup", "lab", *map(str, words), "--json"], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, "-m", "rigup", "lab", *map(str, words), "--json"],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         text = ""
         while line := self.process.stdout.readline():
             text += line
@@ -77,9 +81,13 @@ class LabProcess:
     def execute(self, python, *cells, kernel="python3", keep=False):
         """What cells give that a kernel of the server executes."""
         done = subprocess.run(
-            [python, HERE / "execute.py", self.base, self.token, kernel, *(["keep"] if keep else [])], input=json.dumps(cells),
-            capture_output=True, text=True, timeout=WAIT, check=False,
-        )  # fmt: skip
+            [python, HERE / "execute.py", self.base, self.token, kernel, *(["keep"] if keep else [])],
+            input=json.dumps(cells),
+            capture_output=True,
+            text=True,
+            timeout=WAIT,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr[-2000:]
         return json.loads(done.stdout)
 

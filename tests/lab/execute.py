@@ -26,13 +26,7 @@ def ask(method, path, body=None):
 
 
 def message(code):
-    header = {
-        "msg_id": uuid.uuid4().hex,
-        "msg_type": "execute_request",
-        "username": "",
-        "session": "s",
-        "version": "5.3",
-    }
+    header = {"msg_id": uuid.uuid4().hex, "msg_type": "execute_request", "username": "", "session": "s", "version": "5.3"}
     content = {"code": code, "silent": False, "store_history": True, "allow_stdin": False, "stop_on_error": False}
     return {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
 

@@ -107,22 +107,15 @@ def test_without_the_token_nobody_gets_in(here, slurm, jupyter_python, lab_proce
 def test_a_job_that_waits_is_told_and_taken_back(here, slurm, lab_process, jupyter_python, number):
     slurm.run("sbatch", "-p", "cuda", "-N", "2", "--exclusive", "--wrap", "sleep 600", cwd=slurm.folder)
     assert until(lambda: "R" in slurm.run("squeue", "-h", "-o", "%t").stdout)
-    words = [
-        "lab",
-        "--partition",
-        "cuda",
-        "--gpus",
-        "4",
-        "--time",
-        "2:00:00",
-        "--env",
-        prefix(jupyter_python),
-        "--json",
-    ]
+    words = ["lab", "--partition", "cuda", "--gpus", "4", "--time", "2:00:00", "--env", prefix(jupyter_python), "--json"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "rigup", *words], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-m", "rigup", *words],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert "queued and waiting" in process.stderr.readline()
     assert len(jobs(slurm)) == 2
     process.send_signal(number)
@@ -155,13 +148,7 @@ def test_what_the_cluster_refuses_is_told(here, slurm, capsys, jupyter_python):
     env = ["--env", prefix(jupyter_python)]
     assert run(["lab", "--partition", "nowhere", *env]) == 1
     assert "invalid partition" in capsys.readouterr().err
-    for words in (
-        ["--gpus", "0"],
-        ["--gpus", "2 --x"],
-        ["--time", "-1"],
-        ["--partition", "-a"],
-        ["--partition", "a b"],
-    ):
+    for words in (["--gpus", "0"], ["--gpus", "2 --x"], ["--time", "-1"], ["--partition", "-a"], ["--partition", "a b"]):
         assert run(["lab", *words, *env]) == 2
     assert jobs(slurm) == []
 
@@ -190,7 +177,7 @@ class Held:
 
 @pytest.mark.parametrize(
     ("left", "told"), [([3600, 700, 599, 590, 119, 100, 0], ["10 min", "2 min"]), ([400, 300, 119, 0], ["2 min"]), ([60, 50, 40, 0], [])]
-)  # fmt: skip
+)
 def test_the_end_is_announced_some_minutes_before(monkeypatch, capsys, left, told):
     with pytest.raises(LabError):
         lab_remote._hold(Held(monkeypatch, *left))

@@ -79,10 +79,14 @@ class Lab:
     def __init__(self, engine, *words):
         self.engine = engine
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "rigup", "lab", "--container", IMAGE, *words, "--json"], cwd=engine.work,
-            env={**engine.environment, "PYTHONPATH": os.pathsep.join(sys.path)}, text=True, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, "-m", "rigup", "lab", "--container", IMAGE, *words, "--json"],
+            cwd=engine.work,
+            env={**engine.environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         text = ""
         while line := self.process.stdout.readline():
             text += line
@@ -135,23 +139,13 @@ class TestServes:
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     def test_cells_run_inside_and_no_container_is_left(self, with_jupyter, jupyter_python, number):
         with Lab(with_jupyter, "--dir", ".") as lab:
-            (row,) = [
-                line for line in with_jupyter.podman("ps", "--format", "{{.Names}} {{.Ports}}").splitlines() if line
-            ]
-            assert row.split()[:2] == [
-                lab.answer["container"],
-                f"{lab.base.removeprefix('http://')}->{lab.base.rpartition(':')[2]}/tcp",
-            ]
+            (row,) = [line for line in with_jupyter.podman("ps", "--format", "{{.Names}} {{.Ports}}").splitlines() if line]
+            assert row.split()[:2] == [lab.answer["container"], f"{lab.base.removeprefix('http://')}->{lab.base.rpartition(':')[2]}/tcp"]
             words = [str(jupyter_python), str(Path(__file__).with_name("execute.py")), lab.base, lab.token, "python3"]
             cells = json.dumps([SEEN, "open('made-inside', 'w').write('x')"])
             done = subprocess.run(words, input=cells, capture_output=True, text=True, timeout=180, check=False)
             assert done.returncode == 0, done.stderr[-2000:]
-            assert json.loads(done.stdout)[0]["printed"].split() == [
-                str(with_jupyter.work),
-                "None",
-                "True",
-                "/rigup/lab",
-            ]
+            assert json.loads(done.stdout)[0]["printed"].split() == [str(with_jupyter.work), "None", "True", "/rigup/lab"]
             assert (with_jupyter.work / "made-inside").stat().st_uid == os.getuid()
             below = descendants(lab.process.pid)
             commands = "".join(Path(f"/proc/{pid}/cmdline").read_text() for pid in below)
@@ -187,19 +181,23 @@ class TestServes:
         done = beside_systemd([sys.executable, str(script), IMAGE, str(free_port())], environ, 900)
         assert done.returncode == 0, done.stderr[-3000:]
         assert json.loads(done.stdout.splitlines()[-1]) == {
-            "installed": 0, "served": True, "strangers": 403, "containers": 1, "served again": True, "containers again": 1, "undone": 0,
-            "state": "inactive", "containers after": 0,
-        }, done.stderr[-3000:]  # fmt: skip
+            "installed": 0,
+            "served": True,
+            "strangers": 403,
+            "containers": 1,
+            "served again": True,
+            "containers again": 1,
+            "undone": 0,
+            "state": "inactive",
+            "containers after": 0,
+        }, done.stderr[-3000:]
 
 
 class TestRefused:
     pytestmark = podman
 
     def test_what_an_image_lacks_is_told_and_nobody_is_asked(self, engine):
-        shutil.rmtree(
-            packages_folder({**engine.environment, "XDG_CACHE_HOME": str(engine.folder / "none")}, IMAGE),
-            ignore_errors=True,
-        )
+        shutil.rmtree(packages_folder({**engine.environment, "XDG_CACHE_HOME": str(engine.folder / "none")}, IMAGE), ignore_errors=True)
         words = [sys.executable, "-m", "rigup", "lab", "--container", IMAGE]
         done = engine.start([*words, "--json"], XDG_CACHE_HOME=str(engine.folder / "none"))
         text = " ".join(done.stderr.split())
@@ -235,15 +233,11 @@ def test_a_servers_image_is_told_to_start_another_program(image, is_replaced):
     from facts import ADA, DOCKER, answered
 
     request = as_request(Asked(what=image, command=("python3", "x"), publish=(8888,)), Path("/run/1"), Path("/c"))
-    asked = {
-        name: getattr(request, name) for name in ("what", "command", "publish", "mounts", "terminal", "own_program")
-    }
+    asked = {name: getattr(request, name) for name in ("what", "command", "publish", "mounts", "terminal", "own_program")}
     argv = answered(ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.17.8"}, **asked).argv
     assert ("--entrypoint=" in argv) == is_replaced
     assert argv[-3:] == [image, "python3", "x"]
-    assert {"/run/1:/rigup/run:ro", "/c:/rigup/lab", "/home/ada/work:/home/ada/work", "127.0.0.1:8888:8888"} <= set(
-        argv
-    )
+    assert {"/run/1:/rigup/run:ro", "/c:/rigup/lab", "/home/ada/work:/home/ada/work", "127.0.0.1:8888:8888"} <= set(argv)
     assert "--tty" not in argv
 
 
@@ -280,9 +274,12 @@ def test_pip_inside_takes_packages_from_where_pip_here_does(tmp_path, monkeypatc
     config = configparser.RawConfigParser()
     config.read_string(files[1].read_text())
     assert dict(config["global"]) == {
-        "index-url": "https://ada:secret@mirror.example/simple", "extra-index-url": "https://b.example/simple", "timeout": "7", "cert": "/inside/ca.pem",
+        "index-url": "https://ada:secret@mirror.example/simple",
+        "extra-index-url": "https://b.example/simple",
+        "timeout": "7",
+        "cert": "/inside/ca.pem",
         **{name: config["global"][name] for name in ("trusted-host", "retries", "proxy") if name in config["global"]},
-    }  # fmt: skip
+    }
 
 
 @given(st.text(max_size=300))
@@ -303,7 +300,5 @@ def test_what_a_container_says_is_read_or_left(text):
 
 
 def test_what_is_lacking_is_heard_among_other_words():
-    missing = lacks(
-        'pulling\nrigup-lacks {"lacking": ["jupyterlab"], "python": "/usr/bin/python3", "can": true}\nError: 64\n'
-    )
+    missing = lacks('pulling\nrigup-lacks {"lacking": ["jupyterlab"], "python": "/usr/bin/python3", "can": true}\nError: 64\n')
     assert (missing.lacking, missing.can) == (["jupyterlab"], True)

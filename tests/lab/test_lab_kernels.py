@@ -101,11 +101,24 @@ def test_of_two_with_one_name_the_later_is_told_of_where_it_starts_another_pytho
 
 def test_folders_are_asked_in_the_order_of_jupyter():
     paths = kernel_folders("/home/ada/kernels", {"JUPYTER_PATH": "/site:relative"}, ["/env"])
-    assert paths == ["/site/kernels", "/home/ada/kernels", "/env/share/jupyter/kernels",
-                     "/usr/local/share/jupyter/kernels", "/usr/share/jupyter/kernels"]  # fmt: skip
+    assert paths == [
+        "/site/kernels",
+        "/home/ada/kernels",
+        "/env/share/jupyter/kernels",
+        "/usr/local/share/jupyter/kernels",
+        "/usr/share/jupyter/kernels",
+    ]
 
 
-@given(st.one_of(st.text(max_size=200), st.recursive(st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["argv", "env", "language", "metadata"]), inner)).map(json.dumps)))  # fmt: skip
+@given(
+    st.one_of(
+        st.text(max_size=200),
+        st.recursive(
+            st.none() | st.text() | st.integers(),
+            lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["argv", "env", "language", "metadata"]), inner),
+        ).map(json.dumps),
+    )
+)
 def test_what_strangers_wrote_is_read_or_refused(text):
     described = description(text)
     assert described is None or described.argv[0]

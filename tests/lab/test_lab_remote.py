@@ -67,9 +67,7 @@ def servers(account):
                 words = words if str(account).encode() in (folder / "environ").read_bytes() else []
             except OSError:
                 continue
-            found += (
-                [int(folder.name)] if any("rigup-lab-" in word and "ServerApp.sock" in word for word in words) else []
-            )
+            found += [int(folder.name)] if any("rigup-lab-" in word and "ServerApp.sock" in word for word in words) else []
     return found
 
 
@@ -131,15 +129,11 @@ def test_what_is_lacking_there_is_told(elsewhere, made_with_ipykernel, jupyter_p
     assert run(["lab", "--host", "node7", "--env", str(made_with_ipykernel)]) == 1
     errors = " ".join(capsys.readouterr().err.split())
     assert "lacks jupyterlab, ipykernel" in errors or "lacks jupyterlab." in errors
-    assert (
-        f"ssh node7 'uv pip install --python {made_with_ipykernel}/bin/python jupyterlab'" in errors
-    )  # no pip is in it
+    assert f"ssh node7 'uv pip install --python {made_with_ipykernel}/bin/python jupyterlab'" in errors  # no pip is in it
     bare = Path("environment with pip")
     subprocess.run([sys.executable, "-m", "venv", bare], check=True)
     assert run(["lab", "--host", "node7", "--env", str(bare.absolute())]) == 1
-    assert "/bin/python'\"'\"' -m pip install jupyterlab ipykernel'" in "".join(
-        capsys.readouterr().err.replace("\n", " ")
-    )
+    assert "/bin/python'\"'\"' -m pip install jupyterlab ipykernel'" in "".join(capsys.readouterr().err.replace("\n", " "))
     assert run(["lab", "--host", "node7", "--env", prefix(jupyter_python), "--dir", "/no/such folder"]) == 1
     assert "There is no folder /no/such folder on node7" in " ".join(capsys.readouterr().err.split())
     assert run(["lab", "--host", "node7", "--env", "nobody's"]) == 1

@@ -60,10 +60,7 @@ echo '{"host": {"security": {"rootless": true}, "ociRuntime": {"name": "crun"}},
     unit, key = user_service.unit_file(os.environ, "lab"), user_service.key_file(os.environ, "lab")
     (start,) = [line for line in unit.read_text().splitlines() if line.startswith("ExecStart=")]
     typed = start.replace(chr(34), "").partition(" lab ")[2]
-    assert (
-        typed
-        == f"--gpus none --container localhost/work:1 --dir {os.getcwd()} --yes --port 8901 --log --token-file {key}"
-    )
+    assert typed == f"--gpus none --container localhost/work:1 --dir {os.getcwd()} --yes --port 8901 --log --token-file {key}"
     assert run(["undo", "--yes"]) == 0
     assert not unit.exists()
     for other in (["--env", str(ready)], ["--host", "ada@node"], ["--partition", "gpu"]):

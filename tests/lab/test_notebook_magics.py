@@ -38,7 +38,7 @@ def notebook(folder, *code):
 
 
 def plain(outputs):
-    return "\n".join(str(output.get("text") or output.get("data", {}).get("text/plain") or output.get("ename")) for output in outputs)  # fmt: skip
+    return "\n".join(str(output.get("text") or output.get("data", {}).get("text/plain") or output.get("ename")) for output in outputs)
 
 
 def measured(source, variables=None):
@@ -64,9 +64,13 @@ def test_a_cell_is_executed_as_ever_and_told_of(tmp_path):
 @pytest.mark.jupyter
 def test_the_doctor_other_commands_and_the_bar_are_there(tmp_path):
     doctor, fit, usage, bar, memory = notebook(
-        tmp_path, "%rigup doctor", "%rigup fit nothing-of-that-name --on 'no gpu'", "%rigup nonsense",
-        "%rigup bar\nimport time; time.sleep(2.5); kept = bytearray(10)\n%rigup bar off", "%rigup memory",
-    )  # fmt: skip
+        tmp_path,
+        "%rigup doctor",
+        "%rigup fit nothing-of-that-name --on 'no gpu'",
+        "%rigup nonsense",
+        "%rigup bar\nimport time; time.sleep(2.5); kept = bytearray(10)\n%rigup bar off",
+        "%rigup memory",
+    )
     assert "text/html" in doctor[0]["data"]
     assert "nothing-of-that-name" in plain(fit)
     assert "%%rigup" in plain(usage)
@@ -133,7 +137,9 @@ print(json.dumps([[list(row) for row in holders(variables)], list(report.lines["
 
 
 def test_tensors_are_told_by_the_names_of_variables(torch_python):
-    done = subprocess.run([torch_python, "-c", OF_TORCH], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
+    done = subprocess.run(
+        [torch_python, "-c", OF_TORCH], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     rows, line = json.loads(done.stdout.splitlines()[-1])
     by_name = {name: (size, device) for name, size, device, _what in rows}

@@ -64,10 +64,13 @@ def write_projector(model: Path, path: Path) -> None:
         for row, number in enumerate(word):
             told[row * _WIDTH + colour] = number / _SHARP
     tensors = {
-        "v.patch_embd.weight": ((_SIDE, _SIDE, 3, _WIDTH), patch), "v.position_embd.weight": ((_WIDTH, 1), zeros),
-        "mm.0.weight": ((_WIDTH, _WIDTH), same), "mm.0.bias": ((_WIDTH,), zeros),
-        "mm.2.weight": ((_WIDTH, size), told), "mm.2.bias": ((size,), array("f", bytes(4 * size))),
-    }  # fmt: skip
+        "v.patch_embd.weight": ((_SIDE, _SIDE, 3, _WIDTH), patch),
+        "v.position_embd.weight": ((_WIDTH, 1), zeros),
+        "mm.0.weight": ((_WIDTH, _WIDTH), same),
+        "mm.0.bias": ((_WIDTH,), zeros),
+        "mm.2.weight": ((_WIDTH, size), told),
+        "mm.2.bias": ((size,), array("f", bytes(4 * size))),
+    }
     for layer in range(2):
         name = f"v.blk.{layer}."
         for part in ("attn_q", "attn_k", "attn_v", "attn_out", "ffn_up", "ffn_down"):
@@ -75,12 +78,22 @@ def write_projector(model: Path, path: Path) -> None:
         for part in ("ln1", "ln2"):
             tensors |= {f"{name}{part}.weight": ((_WIDTH,), ones), f"{name}{part}.bias": ((_WIDTH,), zeros)}
     keys: dict[str, object] = {
-        "general.architecture": "clip", "general.file_type": 0, "clip.has_vision_encoder": True, "clip.projector_type": "mlp",
-        "clip.use_gelu": True, "clip.vision.image_size": _SIDE, "clip.vision.patch_size": _SIDE, "clip.vision.embedding_length": _WIDTH,
-        "clip.vision.feed_forward_length": _WIDTH, "clip.vision.block_count": 2, "clip.vision.attention.head_count": 2,
-        "clip.vision.attention.layer_norm_epsilon": 1e-5, "clip.vision.projection_dim": size,
-        "clip.vision.image_mean": (0.0, 0.0, 0.0), "clip.vision.image_std": (1.0, 1.0, 1.0),
-    }  # fmt: skip
+        "general.architecture": "clip",
+        "general.file_type": 0,
+        "clip.has_vision_encoder": True,
+        "clip.projector_type": "mlp",
+        "clip.use_gelu": True,
+        "clip.vision.image_size": _SIDE,
+        "clip.vision.patch_size": _SIDE,
+        "clip.vision.embedding_length": _WIDTH,
+        "clip.vision.feed_forward_length": _WIDTH,
+        "clip.vision.block_count": 2,
+        "clip.vision.attention.head_count": 2,
+        "clip.vision.attention.layer_norm_epsilon": 1e-5,
+        "clip.vision.projection_dim": size,
+        "clip.vision.image_mean": (0.0, 0.0, 0.0),
+        "clip.vision.image_std": (1.0, 1.0, 1.0),
+    }
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(keys))
     head += b"".join(_text(name) + _value(value) for name, value in keys.items())
     offset, parts = 0, []

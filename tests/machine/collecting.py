@@ -61,9 +61,7 @@ def ran(script, root="", programs="", environment=(), by=("sh",), path="/usr/bin
     """What a script prints that is run over standard input, as ssh does."""
     told = {"PATH": path, "RIGUP_ROOT": str(root), "RIGUP_PATH": str(programs), **dict(environment)}
     told = {name: value for name, value in told.items() if value}
-    done = subprocess.run(
-        [*by, "-s"], input=script.encode(), capture_output=True, env=told, timeout=seconds, cwd=cwd, check=False
-    )
+    done = subprocess.run([*by, "-s"], input=script.encode(), capture_output=True, env=told, timeout=seconds, cwd=cwd, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -109,9 +107,7 @@ def small_machine(tmp_path):
     write(root, "home/ada/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.4\n")
     write(root, "home/ada/venv/lib/python3.11/site-packages/torch/version.py", "__version__ = '2.6.0+rocm6.2'\n")
     (root / "home/ada/venv/lib/python3.11/site-packages/torch-2.6.0+rocm6.2.dist-info").mkdir()
-    write(
-        root, "etc/systemd/system/llm.service", "[Service]\nEnvironmentFile=-/srv/llm.env\nExecStart=/usr/bin/ollama\n"
-    )
+    write(root, "etc/systemd/system/llm.service", "[Service]\nEnvironmentFile=-/srv/llm.env\nExecStart=/usr/bin/ollama\n")
     write(root, "srv/llm.env", "HSA_OVERRIDE_GFX_VERSION=11.0.0\n")
     os.symlink("../drivers/amdgpu", root / CARD / "driver")
     return root

@@ -47,9 +47,7 @@ def test_a_captured_tree_is_played_from_its_archive(tmp_path):
 def test_a_part_of_a_machine_is_known_by_its_form(tmp_path):
     path = packed(tmp_path / "a.tar.gz", ("topology/nodes/0/properties", b"cpu_cores_count 8\n"))
     (source,) = open_source(path)
-    assert source.host.find("/sys/class/kfd/kfd/topology/nodes/*/properties") == [
-        "/sys/class/kfd/kfd/topology/nodes/0/properties"
-    ]
+    assert source.host.find("/sys/class/kfd/kfd/topology/nodes/*/properties") == ["/sys/class/kfd/kfd/topology/nodes/0/properties"]
     assert source.host.read("/sys/class/kfd/kfd/topology/nodes/0/properties").body == "cpu_cores_count 8\n"
     assert source.host.read("/proc/version").state == "unseen"
 
@@ -144,8 +142,7 @@ def with_header(path, kind, size):
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.GNUTYPE_SPARSE],
+    "kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.GNUTYPE_SPARSE]
 )
 def test_a_header_that_would_fill_the_memory_is_refused(tmp_path, kind):
     with pytest.raises(ArchiveError, match=r"more than a capture|damaged"):
@@ -153,12 +150,7 @@ def test_a_header_that_would_fill_the_memory_is_refused(tmp_path, kind):
 
 
 def test_a_sparse_file_is_refused(tmp_path):
-    headers = {
-        "GNU.sparse.major": "1",
-        "GNU.sparse.minor": "0",
-        "GNU.sparse.name": "proc/x",
-        "GNU.sparse.realsize": str(1 << 40),
-    }
+    headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "proc/x", "GNU.sparse.realsize": str(1 << 40)}
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
         info = tarfile.TarInfo("proc/x")
         info.pax_headers, info.size = headers, 512
@@ -215,12 +207,7 @@ def test_a_name_with_a_nul_in_it_is_none():
 
 
 def test_of_two_entries_of_one_name_the_last_counts_and_a_link_never_replaces_a_file(tmp_path):
-    entries = (
-        ("proc/v", b"one"),
-        ("proc/v", b"two"),
-        ("proc/v", (tarfile.SYMTYPE, "/etc/passwd")),
-        ("proc/v/below", b"x"),
-    )
+    entries = (("proc/v", b"one"), ("proc/v", b"two"), ("proc/v", (tarfile.SYMTYPE, "/etc/passwd")), ("proc/v/below", b"x"))
     folder = unpacked(packed(tmp_path / "a.tar.gz", *entries))
     assert not os.path.islink(os.path.join(folder, "proc/v"))
     assert Path(folder, "proc/v").read_bytes() == b"two"
@@ -242,18 +229,19 @@ def test_what_stands_beside_a_tree_is_not_read_through_a_link(tmp_path, name):
 
 def test_links_that_lead_out_show_nothing_of_this_machine(tmp_path):
     (tmp_path / "secret").write_text("secret")
-    entries = (("etc/a", (tarfile.SYMTYPE, str(tmp_path / "secret"))), ("etc/b", (tarfile.SYMTYPE, "../../../../../../../" + str(tmp_path))),
-               ("etc/loop", (tarfile.SYMTYPE, "loop")), ("proc/v", b""))  # fmt: skip
+    entries = (
+        ("etc/a", (tarfile.SYMTYPE, str(tmp_path / "secret"))),
+        ("etc/b", (tarfile.SYMTYPE, "../../../../../../../" + str(tmp_path))),
+        ("etc/loop", (tarfile.SYMTYPE, "loop")),
+        ("proc/v", b""),
+    )
     (source,) = open_source(packed(tmp_path / "a.tar.gz", *entries))
     host = source.host
     assert [host.read(path).body for path in ("/etc/a", "/etc/b/secret", "/etc/loop")] == [None, None, None]
     assert host.find("/etc/b/*") == []
 
 
-@given(
-    st.binary(max_size=2000),
-    st.sampled_from([b"", b"\x1f\x8b\x08\x00", b"BZh9", b"\xfd7zXZ\x00", b"PK\x03\x04", b"PK\x05\x06"]),
-)
+@given(st.binary(max_size=2000), st.sampled_from([b"", b"\x1f\x8b\x08\x00", b"BZh9", b"\xfd7zXZ\x00", b"PK\x03\x04", b"PK\x05\x06"]))
 def test_no_bytes_are_more_than_a_clear_word(tmp_path_factory, body, head):
     path = tmp_path_factory.getbasetemp() / "any"
     path.write_bytes(head + body)
@@ -295,8 +283,13 @@ def test_a_tree_plays_alike_where_names_and_links_cannot_be_as_they_were(tmp_pat
     device = "sys/devices/pci0000:00/0000:01:00.0"
     link = (tarfile.SYMTYPE, "../../../devices/pci0000:00/0000:01:00.0")
     nodes = b'{"/sys/bus/pci/devices/0000:01:00.0": {"owner": "root", "group": "root"}}'
-    path = packed(tmp_path / "a.tar.gz", ("box/" + device + "/vendor", b"0x10de\n"), ("box/sys/bus/pci/devices/0000:01:00.0", link),
-                  ("box/nodes.json", nodes), ("box/sys/class/a b.", b"x"))  # fmt: skip
+    path = packed(
+        tmp_path / "a.tar.gz",
+        ("box/" + device + "/vendor", b"0x10de\n"),
+        ("box/sys/bus/pci/devices/0000:01:00.0", link),
+        ("box/nodes.json", nodes),
+        ("box/sys/class/a b.", b"x"),
+    )
     trees = [Tree(unpacked(path, simple)) for simple in (False, True)]
     names = [name for _top, folders, files in os.walk(trees[1].root) for name in folders + files]
     assert not any(":" in name or name.endswith(".") for name in names)

@@ -66,15 +66,8 @@ def test_it_is_readable_by_its_owner_alone(state):
 
 def test_secrets_are_not_kept(state):
     token = "hf_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA"
-    secret = facts(
-        HF_TOKEN=token, MY_PASSWORD="hunter2-secret", CUDA_FLAGS="--token " + token, ANYTHING="private words"
-    )
-    login = {
-        "tool": "pip",
-        "name": "index-url",
-        "path": "env",
-        "entries": ["https://ada:s3cretword@mirror.example/simple"],
-    }
+    secret = facts(HF_TOKEN=token, MY_PASSWORD="hunter2-secret", CUDA_FLAGS="--token " + token, ANYTHING="private words")
+    login = {"tool": "pip", "name": "index-url", "path": "env", "entries": ["https://ada:s3cretword@mirror.example/simple"]}
     known = {name: Reading(value, Where("pip.conf", 1, "")) for name, value in login.items()}
     secret.state(PackageSource(Place(world="host"), known))
     assert baseline.record(secret)

@@ -34,10 +34,7 @@ def told(facts):
 
 def looks(facts, redactor=None):
     text = redactor.text if redactor else str
-    return {
-        (seen.kind.__name__, text(str(seen.place)), text(seen.source), seen.coverage, text(seen.trouble))
-        for seen in facts.looks
-    }
+    return {(seen.kind.__name__, text(str(seen.place)), text(seen.source), seen.coverage, text(seen.trouble)) for seen in facts.looks}
 
 
 def alike(one, two):
@@ -72,8 +69,7 @@ def test_each_of_our_machines_plays_again(name, tmp_path):
     assert_plays_again(str(machine_folder(name)), tmp_path / "a.tar.gz")
 
 
-TREES = ["hwloc/*", "ghw-snapshots/*", "drm-sysfs/procfs-card0", "kfd/mi210-8x-xgmi-pcie", "kfd/mi308-32.tar.xz",
-         "infiniband/procfs"]  # fmt: skip
+TREES = ["hwloc/*", "ghw-snapshots/*", "drm-sysfs/procfs-card0", "kfd/mi210-8x-xgmi-pcie", "kfd/mi308-32.tar.xz", "infiniband/procfs"]
 
 
 @pytest.mark.slow
@@ -97,25 +93,26 @@ def test_reports_of_known_machines_play_again(shared, tmp_path):
 
 # -- what is in it ---------------------------------------------------------------------------------------
 SECRETS = {
-    "token": "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", "password": "Zp9!zeno", "person": "zeno", "box": "eleatic-box",
-    "serial": "1320221012345", "uuid": "5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e513", "mac": "3c:ec:ef:12:34:56",
-    "address": "52.140.88.201", "mail": "zeno.elea@stoa.net", "variable": "lentils with onions",
-    "odd": "Zk3jQ9vT2mLp8RbXy4WcN7dF1gHs6A", "key": "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
-}  # fmt: skip
+    "token": "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",
+    "password": "Zp9!zeno",
+    "person": "zeno",
+    "box": "eleatic-box",
+    "serial": "1320221012345",
+    "uuid": "5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e513",
+    "mac": "3c:ec:ef:12:34:56",
+    "address": "52.140.88.201",
+    "mail": "zeno.elea@stoa.net",
+    "variable": "lentils with onions",
+    "odd": "Zk3jQ9vT2mLp8RbXy4WcN7dF1gHs6A",
+    "key": "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
+}
 
 
 @pytest.fixture
 def planted(tmp_path):
     """A machine with private things in files, names, links, commands, variables, account and another place."""
     root = tmp_path / "machine"
-    for folder in (
-        "dev",
-        "etc/systemd/system",
-        "proc/sys/kernel",
-        "home/zeno/.venv/bin",
-        "sys/class/net",
-        "places/docker-zeno/etc",
-    ):
+    for folder in ("dev", "etc/systemd/system", "proc/sys/kernel", "home/zeno/.venv/bin", "sys/class/net", "places/docker-zeno/etc"):
         (root / folder).mkdir(parents=True)
     (root / "proc/sys/kernel/hostname").write_text(SECRETS["box"] + "\n")
     (root / "proc/version").write_text("Linux version 6.8.0-45-generic (x@y) (gcc) #45 SMP\n")
@@ -131,13 +128,34 @@ def planted(tmp_path):
     os.symlink("/home/zeno/.venv", root / "home/zeno/venv")
     smi = f"GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-{SECRETS['uuid']})\n"
     log = f"[1.0] usb 1-1: SerialNumber: {SECRETS['serial']}\n[2.0] eth0: {SECRETS['mac']} inet {SECRETS['address']}\n"
-    said = [{"argv": ["nvidia-smi", "-L"], "exit": 0, "stdout": smi}, {"argv": ["dmesg"], "exit": 0, "stdout": log},
-            {"argv": ["ssh", "zeno@" + SECRETS["box"], "hf", "--token", SECRETS["token"]], "exit": 0, "stdout": "x"}]  # fmt: skip
+    said = [
+        {"argv": ["nvidia-smi", "-L"], "exit": 0, "stdout": smi},
+        {"argv": ["dmesg"], "exit": 0, "stdout": log},
+        {"argv": ["ssh", "zeno@" + SECRETS["box"], "hf", "--token", SECRETS["token"]], "exit": 0, "stdout": "x"},
+    ]
     (root / "commands.json").write_text(json.dumps(said))
-    (root / "nodes.json").write_text(json.dumps({"/dev/kfd": {"type": "char", "mode": "0660", "owner": "root", "group": "render",
-                                                              "major": 235, "minor": 0, "acl": ["user:zeno:rw"]}}))  # fmt: skip
-    environment = {"PATH": "/home/zeno/bin:/usr/bin", "HF_TOKEN": SECRETS["token"], "DISH": SECRETS["variable"],
-                   "http_proxy": f"http://zeno:{SECRETS['password']}@proxy.stoa.net:3128", "HSA_XNACK": "1"}  # fmt: skip
+    (root / "nodes.json").write_text(
+        json.dumps(
+            {
+                "/dev/kfd": {
+                    "type": "char",
+                    "mode": "0660",
+                    "owner": "root",
+                    "group": "render",
+                    "major": 235,
+                    "minor": 0,
+                    "acl": ["user:zeno:rw"],
+                }
+            }
+        )
+    )
+    environment = {
+        "PATH": "/home/zeno/bin:/usr/bin",
+        "HF_TOKEN": SECRETS["token"],
+        "DISH": SECRETS["variable"],
+        "http_proxy": f"http://zeno:{SECRETS['password']}@proxy.stoa.net:3128",
+        "HSA_XNACK": "1",
+    }
     who = {"user": "zeno", "uid": 1000, "gid": 1000, "groups": ["zeno", "video"], "environment": environment}
     (root / "who.json").write_text(json.dumps(who))
     (root / "places/docker-zeno/etc/os-release").write_text("ID=debian\nVERSION_ID=12\n")
@@ -177,10 +195,7 @@ def test_the_same_person_is_the_same_in_files_names_and_the_account(archive):
 def test_other_places_of_the_machine_are_kept_apart(archive):
     sources = open_source(str(archive))
     assert [source.place.world.partition(":")[0] for source in sources] == ["host", "container"]
-    assert [source.host.read("/etc/os-release").body.partition("\n")[0] for source in sources] == [
-        "ID=ubuntu",
-        "ID=debian",
-    ]
+    assert [source.host.read("/etc/os-release").body.partition("\n")[0] for source in sources] == ["ID=ubuntu", "ID=debian"]
 
 
 def inside(archive):
@@ -238,8 +253,11 @@ class Awkward:
     def read(self, path, limit=0):
         from rigup.machine.host import Answer
 
-        return {"/x/there": Answer("body"), "/x/locked": Answer(None, "refused", "Permission denied"),
-                "/x/gone": Answer(None, "absent")}.get(path, Answer(None, "unseen"))  # fmt: skip
+        return {
+            "/x/there": Answer("body"),
+            "/x/locked": Answer(None, "refused", "Permission denied"),
+            "/x/gone": Answer(None, "absent"),
+        }.get(path, Answer(None, "unseen"))
 
     def link(self, path):
         return self.read(path)._replace(body=None, state="absent")
@@ -247,18 +265,17 @@ class Awkward:
     def run(self, argv, seconds=5.0):
         from rigup.machine.host import Answer
 
-        return {"late": Answer(None, "refused", "no answer in 5.0 s", 124), "none": Answer(None, "absent", exit=127),
-                "bad": Answer("oh\n", exit=9)}.get(argv[0], Answer(None, "unseen"))  # fmt: skip
+        return {
+            "late": Answer(None, "refused", "no answer in 5.0 s", 124),
+            "none": Answer(None, "absent", exit=127),
+            "bad": Answer("oh\n", exit=9),
+        }.get(argv[0], Answer(None, "unseen"))
 
     def listing(self, pattern):
         from rigup.machine.host import Answer
 
         modes = {"/x/there": "-rwsr-x--- 1 ada users 0 /x/there", "/x/locked": "drwx------ 1 root root 0 /x/locked"}
-        return (
-            Answer(modes[pattern])
-            if pattern in modes
-            else Answer(None, "absent" if pattern == "/x/gone*" else "unseen")
-        )
+        return Answer(modes[pattern]) if pattern in modes else Answer(None, "absent" if pattern == "/x/gone*" else "unseen")
 
     def variables(self):
         from rigup.machine.host import Answer

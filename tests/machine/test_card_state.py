@@ -18,8 +18,7 @@ def link(name: str, body: str) -> list[CardState]:
 
 
 @pytest.mark.parametrize(
-    ("name", "field"),
-    [("current_link_width", "lanes"), ("max_link_width", "lanes_of_card"), ("../max_link_width", "lanes_of_slot")],
+    ("name", "field"), [("current_link_width", "lanes"), ("max_link_width", "lanes_of_card"), ("../max_link_width", "lanes_of_slot")]
 )
 def test_each_file_tells_its_lanes(name: str, field: str) -> None:
     (state,) = link(name, "16\n")

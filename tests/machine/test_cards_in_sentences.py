@@ -48,6 +48,4 @@ def test_numbers_and_letters_are_none_and_of_two_nobody_knows(tmp_path, body):
 
 
 def test_what_a_tool_names_counts_alone(tmp_path):
-    assert cards(tmp_path, "better than an A100 80GB?\nGPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-0e5b3c1f)") == {
-        "sm_86"
-    }
+    assert cards(tmp_path, "better than an A100 80GB?\nGPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-0e5b3c1f)") == {"sm_86"}

@@ -274,14 +274,15 @@ def test_no_planted_secret_is_printed(machine, tmp_path, name):
     write(machine, "home/ada/.bashrc", rc + key + "export CUDA_VISIBLE_DEVICES=1\n")
     program(tmp_path / "bin", "dmesg", "/bin/cat " + str(machine / "home/ada/.bashrc"))
     variables = {
-        "HF_TOKEN": "hf_AbCdEfGhIjKlMnOpQrStUvWx12345678", "SLURM_JWT_SECRET": "made up", "MY_DIARY": "dear diary",
-        "PIP_INDEX_URL": "https://ada:hunter2hunter2@mirror.example/simple", "CUDA_VISIBLE_DEVICES": "0",
+        "HF_TOKEN": "hf_AbCdEfGhIjKlMnOpQrStUvWx12345678",
+        "SLURM_JWT_SECRET": "made up",
+        "MY_DIARY": "dear diary",
+        "PIP_INDEX_URL": "https://ada:hunter2hunter2@mirror.example/simple",
+        "CUDA_VISIBLE_DEVICES": "0",
         "ROCM_PATH": "first line\nOLLAMA_HOST=smuggled\nsecond",
-    }  # fmt: skip
+    }
     said = ran(script(), machine, environment={**HOME, **variables}, by=shell(name), programs=tmp_path / "bin").decode()
-    leaked = [
-        secret for secret in (*PLANTED.values(), "b3BlbnNzaC1r", "made up", "dear diary", "smuggled") if secret in said
-    ]
+    leaked = [secret for secret in (*PLANTED.values(), "b3BlbnNzaC1r", "made up", "dear diary", "smuggled") if secret in said]
     assert leaked == []
     assert "export CUDA_VISIBLE_DEVICES=1" in said
     assert "SECRET" not in said.split("@file")[0]
@@ -312,10 +313,18 @@ def _is_blanked(row, told, near):
 
 def test_ordinary_lines_are_left_alone(machine):
     lines = [
-        "PATH=/usr/bin", "export LD_LIBRARY_PATH=/opt/rocm/lib:/usr/lib", "options nvidia NVreg_EnableMSI=1", "max_split: 128",
-        "pattern = x", "index-url = https://mirror.example/simple", "Package: libsecret-1-0", "kernel: amdgpu 0000:03:00.0: ok",
-        "HSA_OVERRIDE_GFX_VERSION=11.0.0", '"argv": ["/opt/venv/bin/python", "-m", "ipykernel_launcher"]', "tokenizers 0.21.0",
-    ]  # fmt: skip
+        "PATH=/usr/bin",
+        "export LD_LIBRARY_PATH=/opt/rocm/lib:/usr/lib",
+        "options nvidia NVreg_EnableMSI=1",
+        "max_split: 128",
+        "pattern = x",
+        "index-url = https://mirror.example/simple",
+        "Package: libsecret-1-0",
+        "kernel: amdgpu 0000:03:00.0: ok",
+        "HSA_OVERRIDE_GFX_VERSION=11.0.0",
+        '"argv": ["/opt/venv/bin/python", "-m", "ipykernel_launcher"]',
+        "tokenizers 0.21.0",
+    ]
     write(machine, "etc/notes", "\n".join(lines))
     assert parse(ran(asked("/etc/notes"), machine)).snapshot.files["/etc/notes"].splitlines() == lines
 
@@ -356,10 +365,7 @@ def test_shellcheck_finds_nothing(tmp_path):
     checker = need("shellcheck")
     (tmp_path / "script.sh").write_text(script())
     told = subprocess.run(
-        [checker, "--shell=sh", "--severity=warning", tmp_path / "script.sh"],
-        capture_output=True,
-        text=True,
-        check=False,
+        [checker, "--shell=sh", "--severity=warning", tmp_path / "script.sh"], capture_output=True, text=True, check=False
     )
     assert told.stdout == ""
     assert told.returncode == 0

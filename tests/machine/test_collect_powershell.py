@@ -36,11 +36,7 @@ def test_its_text_is_powershell():
 
 @pytest.mark.parametrize(
     ("what", "broken"),
-    [
-        ("Say 'variables'", "Say 'variables"),
-        ("if ($Late) {", "if ($Late {"),
-        ("$Homes = @(Get-Homes)", "$Homes = @(Get-Homes"),
-    ],
+    [("Say 'variables'", "Say 'variables"), ("if ($Late) {", "if ($Late {"), ("$Homes = @(Get-Homes)", "$Homes = @(Get-Homes")],
 )
 def test_the_parser_notices_a_broken_text(what, broken):
     text = script("powershell")
@@ -70,17 +66,24 @@ def test_it_changes_nothing():
     """Of all cmdlets that it calls none writes, and its only program besides what readers ask ends its own children."""
     called = {name.lower() for name in tokens(script("powershell"), {"command_name"})}
     verbs = {name.partition("-")[0] for name in called if "-" in name}
-    assert verbs <= {"get", "test", "select", "where", "foreach", "sort", "new", "show", "write", "convertto", "join", "start",
-                     "clear", "find", "read"}  # fmt: skip
-    assert not called & {
-        "set-content",
-        "out-file",
-        "new-item",
-        "remove-item",
-        "invoke-webrequest",
-        "start-process",
-        "clear-content",
+    assert verbs <= {
+        "get",
+        "test",
+        "select",
+        "where",
+        "foreach",
+        "sort",
+        "new",
+        "show",
+        "write",
+        "convertto",
+        "join",
+        "start",
+        "clear",
+        "find",
+        "read",
     }
+    assert not called & {"set-content", "out-file", "new-item", "remove-item", "invoke-webrequest", "start-process", "clear-content"}
 
 
 def test_it_asks_what_the_readers_declare_for_windows():

@@ -81,9 +81,7 @@ def test_every_kind_of_entry_is_read():
     assert kept_.refused.keys() == {"/sys/broken", "/root/.bashrc"}
     assert kept_.who["environment"] == {"CUDA_VISIBLE_DEVICES": "0"}
     assert (kept_.who["user"], kept_.who["uid"], kept_.who["groups"]) == ("ada", 1000, ["ada", "video", "1337"])
-    assert kept_.nodes["/dev/nvidia0"] == {
-        "type": "char", "mode": "0666", "owner": "root", "group": "root", "major": 195, "minor": 0,
-    }  # fmt: skip
+    assert kept_.nodes["/dev/nvidia0"] == {"type": "char", "mode": "0666", "owner": "root", "group": "root", "major": 195, "minor": 0}
     assert kept_.nodes["/dev/nvidiactl"]["acl"]
     assert kept_.links == {"/dev/nvidia-link": "nvidia0"}
     assert kept_.commands[("nvidia-smi", "-L")].body.startswith("GPU 0")
@@ -160,15 +158,11 @@ VERBS = st.sampled_from(
         "x",
     ]
 )
-ABOUT = st.one_of(
-    st.text(max_size=30), st.sampled_from(["/a", "/a/../../b", "/a//b/./c", "id", "0", "/x\t/y", "C:\\a/b"])
-)
+ABOUT = st.one_of(st.text(max_size=30), st.sampled_from(["/a", "/a/../../b", "/a//b/./c", "id", "0", "/x\t/y", "C:\\a/b"]))
 LINE = st.one_of(
     st.tuples(VERBS, ABOUT).map(lambda pair: "@" + " ".join(pair)),
     st.text(max_size=60).map(lambda text: "|" + text),
-    st.sampled_from(
-        ["|l--------- 1 r g 0 /a -> /etc", "|-rw-r--r-- 1 a b 1, 2 /a/b", "|.", "|d--------- 1 a b 0 /a/b/c"]
-    ),
+    st.sampled_from(["|l--------- 1 r g 0 /a -> /etc", "|-rw-r--r-- 1 a b 1, 2 /a/b", "|.", "|d--------- 1 a b 0 /a/b/c"]),
     st.text(max_size=30),
 )
 

@@ -50,10 +50,7 @@ def test_a_machine_differs_from_itself_in_nothing(machine):
 @example(Fingerprint(facts={"Gpu": [(HERE, {"vendor": []})]}), Fingerprint())
 @given(fingerprints(), fingerprints())
 def test_the_other_way_round_it_is_the_same(one, other):
-    turned = [
-        found._replace(before=found.after, after=found.before, change=MIRRORED[found.change])
-        for found in differences(other, one)
-    ]
+    turned = [found._replace(before=found.after, after=found.before, change=MIRRORED[found.change]) for found in differences(other, one)]
     assert plain(differences(one, other)) == plain(turned)
 
 
@@ -198,9 +195,7 @@ def test_volatile_things_do_not_count(tmp_path):
 
 @pytest.mark.parametrize(("one", "other"), [("gfx1100", "gfx1101"), (None, "gfx1100")])
 def test_a_card_that_nothing_else_tells_apart_has_one_name_from_both_sides(one, other):
-    before, after = (
-        Fingerprint(facts={"Gpu": [(SHELL, {"isa": isa})]}, whole={}, refused={}, work=[]) for isa in (one, other)
-    )
+    before, after = (Fingerprint(facts={"Gpu": [(SHELL, {"isa": isa})]}, whole={}, refused={}, work=[]) for isa in (one, other))
     assert [found.subject for found in differences(before, after)] == ["gfx1100"]
     assert [found.subject for found in differences(after, before)] == ["gfx1100"]
 
@@ -215,11 +210,7 @@ CARDS = "GPU {0}: NVIDIA GeForce RTX 3090 (UUID: GPU-0a0b0c0d-1111-2222-3333-444
         (CARDS.format(0), CARDS.format(0) + CARDS.format(1), False),
         (CARDS.format(0), CARDS.format(1).replace("GPU 1", "GPU 0"), False),
         (CARDS.format(0), CARDS.format(0), True),
-        (
-            CARDS.format(0),
-            "01:00.0 VGA compatible controller: NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)\n",
-            True,
-        ),
+        (CARDS.format(0), "01:00.0 VGA compatible controller: NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)\n", True),
     ],
 )
 def test_lists_with_other_cards_are_never_equal(one, other, equal, tmp_path):

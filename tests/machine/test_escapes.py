@@ -14,26 +14,47 @@ ENDS = (BEL, ST, "\x9c")
 
 
 @pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize(("begin", "body"), [
-    ("\x1b]", "8;id=1;file:///home/u/train.py#12"), ("\x1b]", "0;a title"), ("\x1b]", "52;c;cm0gLXJmIC8="), ("\x1b]", ""),
-    ("\x1bP", "1$r0m"), ("\x1bX", "start"), ("\x1b^", "private"), ("\x1b_", "Gf=32,s=1;AAAA"),
-    ("\x9d", "8;;http://x"), ("\x90", "q"), ("\x9f", "G"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("begin", "body"),
+    [
+        ("\x1b]", "8;id=1;file:///home/u/train.py#12"),
+        ("\x1b]", "0;a title"),
+        ("\x1b]", "52;c;cm0gLXJmIC8="),
+        ("\x1b]", ""),
+        ("\x1bP", "1$r0m"),
+        ("\x1bX", "start"),
+        ("\x1b^", "private"),
+        ("\x1b_", "Gf=32,s=1;AAAA"),
+        ("\x9d", "8;;http://x"),
+        ("\x90", "q"),
+        ("\x9f", "G"),
+    ],
+)
 def test_a_string_for_the_terminal_ends_where_it_says(begin, body, end):
     assert without_escapes(f"before {begin}{body}{end}train.py after") == "before train.py after"
 
 
-@pytest.mark.parametrize("said", [
-    "\x1b[31mred\x1b[0m", "\x1b[38;2;1;2;3mred\x1b[m", "\x1b[?25lred\x1b[2J\x1b[1;1H", "\x1b(Bred\x1b[m", "\x1b=red\x1b>",
-    "\x1b7red\x1b8", "\x1bcred", "\x1b[>4;1mred\x1b[!p", "\x1b%Gred", "\x9b31mred", "\x1b[3 qred",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "said",
+    [
+        "\x1b[31mred\x1b[0m",
+        "\x1b[38;2;1;2;3mred\x1b[m",
+        "\x1b[?25lred\x1b[2J\x1b[1;1H",
+        "\x1b(Bred\x1b[m",
+        "\x1b=red\x1b>",
+        "\x1b7red\x1b8",
+        "\x1bcred",
+        "\x1b[>4;1mred\x1b[!p",
+        "\x1b%Gred",
+        "\x9b31mred",
+        "\x1b[3 qred",
+    ],
+)
 def test_what_only_moves_or_colours_is_taken_out(said):
     assert without_escapes(said) == "red"
 
 
-@pytest.mark.parametrize(
-    "begin", ["\x1b]8;;http://x", "\x1b]0;", "\x1bP", "\x1b_", "\x1b^", "\x1b[", "\x1b", "\x9d8;;x", "\x9b"]
-)
+@pytest.mark.parametrize("begin", ["\x1b]8;;http://x", "\x1b]0;", "\x1bP", "\x1b_", "\x1b^", "\x1b[", "\x1b", "\x9d8;;x", "\x9b"])
 @pytest.mark.parametrize("after", ["\n", "\n\x07", "\nlast\x1b[0m", "\n\x1b]8;;\x1b\\", ""])
 def test_one_that_never_ends_swallows_nothing(begin, after):
     error = "\nRuntimeError: CUDA error: out of memory"
@@ -58,19 +79,34 @@ def test_nothing_is_left_that_begins_a_sequence_and_every_line_stays(text):
     assert plain.count("\n") == text.count("\n")
 
 
-@given(
-    st.lists(st.sampled_from(["\x1b]8;;file:///a", ST, BEL, "\x1b[1m", "\x1bPq", "\x1b]", "\x1b[", "\n"]), max_size=30)
-)
+@given(st.lists(st.sampled_from(["\x1b]8;;file:///a", ST, BEL, "\x1b[1m", "\x1bPq", "\x1b]", "\x1b[", "\n"]), max_size=30))
 def test_a_line_without_a_sequence_stays_whole(parts):
     """Whatever stands above and below it: but for what lies inside a picture, whose end is said."""
     said = "".join(parts).replace("\x1bPq", "\x1b]0;")
     assert "torch.OutOfMemoryError: CUDA" in without_escapes(said + "\ntorch.OutOfMemoryError: CUDA\n" + said)
 
 
-@pytest.mark.parametrize("unit", [
-    "\x1b]8;;x", "\x1b]", "\x1bP", "\x1b[", "\x1b", "\x1b[0;0;0", "\x1b]8;;http://x\x1b\\a\x1b]8;;\x1b\\", "\x9d8", "\x9b1",
-    "\x1b \x1b", "\x1b[  ", " \x1bPx\n", "\x1b(((((", "\x1b]\x9d", "\x1bP\x9d\n", "\x9d\x90",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "\x1b]8;;x",
+        "\x1b]",
+        "\x1bP",
+        "\x1b[",
+        "\x1b",
+        "\x1b[0;0;0",
+        "\x1b]8;;http://x\x1b\\a\x1b]8;;\x1b\\",
+        "\x9d8",
+        "\x9b1",
+        "\x1b \x1b",
+        "\x1b[  ",
+        " \x1bPx\n",
+        "\x1b(((((",
+        "\x1b]\x9d",
+        "\x1bP\x9d\n",
+        "\x9d\x90",
+    ],
+)
 @pytest.mark.parametrize("end", ["", "0" * 100_000, ";" * 100_000])
 def test_megabytes_of_them_are_read_in_one_pass(unit, end):
     """Were it quadratic, this would take minutes."""

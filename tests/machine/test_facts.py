@@ -42,11 +42,7 @@ def test_what_is_read_is_the_evidence():
         (Place(world="host"), Place(world="container"), None),
         (Place(node="a"), Place(node="b"), None),
         (Place(moment="before"), Place(moment="after"), None),
-        (
-            Place(world="container", process="service:ollama"),
-            Place(world="container"),
-            Place("", "container", "service:ollama"),
-        ),
+        (Place(world="container", process="service:ollama"), Place(world="container"), Place("", "container", "service:ollama")),
     ],
 )
 def test_places_meet_where_they_do_not_contradict_each_other(one, other, met):
@@ -85,10 +81,7 @@ def test_unlike_cards_are_told_apart_by_name_whatever_their_order():
     facts.state(said(Gpu, pci_address="0000:02:00.0", vendor="nvidia", name="NVIDIA GeForce RTX 3090"))
     facts.state(said(Gpu, runtime_index=0, vendor="nvidia", name="NVIDIA GeForce RTX 3090"))
     facts.unite_gpus()
-    assert {gpu.pci_address: gpu.get("runtime_index") for gpu in facts.of(Gpu)} == {
-        "0000:01:00.0": None,
-        "0000:02:00.0": 0,
-    }
+    assert {gpu.pci_address: gpu.get("runtime_index") for gpu in facts.of(Gpu)} == {"0000:01:00.0": None, "0000:02:00.0": 0}
 
 
 @pytest.mark.parametrize("other", ["NVIDIA GeForce RTX 3090 Ti", "NVIDIA A100-SXM4-80GB"])

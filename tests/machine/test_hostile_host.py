@@ -17,9 +17,14 @@ from rigup.machine.reader import READERS, File, Listing
 from rigup.machine.sources import Source
 
 FILLED = {
-    "{PciDevice.address}": "0000:01:00.0", "{HomeFolder.path}": "/home/u", "{PythonEnv.prefix}": "/home/u/venv", "{Platform.release}": "6.8.0",
-    "{SearchPath.path}": "/opt/l", "{LoaderEntry.path}": "/lib/libcudnn.so.9", "{UnitFile.path}": "/etc/default/x",
-}  # fmt: skip
+    "{PciDevice.address}": "0000:01:00.0",
+    "{HomeFolder.path}": "/home/u",
+    "{PythonEnv.prefix}": "/home/u/venv",
+    "{Platform.release}": "6.8.0",
+    "{SearchPath.path}": "/opt/l",
+    "{LoaderEntry.path}": "/lib/libcudnn.so.9",
+    "{UnitFile.path}": "/etc/default/x",
+}
 GARBAGE = {
     "nothing": b"",
     "bytes": random.Random(7).randbytes(3000),
@@ -28,7 +33,7 @@ GARBAGE = {
     "numbers": b"18446744073709551616\n" * 50,
     "words": b'\xff\xfe[N/A]: {"a": [\n=ERR!\n<gpu>\n-1\n0x\n' * 20,
     "half a rune": "é".encode()[:1] * 99,
-}  # fmt: skip
+}
 
 
 def paths(wanted):
@@ -43,9 +48,7 @@ def paths(wanted):
 
 
 def named(path):
-    parts = (
-        part.replace("[0-9]*", "0").replace("[an]*", "nvidia").replace("20*", "2025.1") for part in path.split("/")
-    )
+    parts = (part.replace("[0-9]*", "0").replace("[an]*", "nvidia").replace("20*", "2025.1") for part in path.split("/"))
     return "/".join(part.replace("*", "0000:01:00.0" if part == "*" else "0") for part in parts)
 
 
@@ -76,9 +79,7 @@ def test_garbage_in_every_file_of_the_kernel_costs_nothing_but_its_facts(spoilt,
 
 @pytest.mark.parametrize("kind", sorted(GARBAGE))
 def test_garbage_in_every_file_of_the_system_costs_nothing_but_its_facts(spoilt, kind):
-    facts = look(
-        [Source(Place(), spoilt(GARBAGE[kind], "/etc/", "/usr/", "/home/", "/opt/", "/var/", "/lib/", "/boot/"))]
-    )
+    facts = look([Source(Place(), spoilt(GARBAGE[kind], "/etc/", "/usr/", "/home/", "/opt/", "/var/", "/lib/", "/boot/"))])
     assert facts.troubles == []
     assert sum(1 for _ in facts.all()) < 20_000
 

@@ -55,9 +55,7 @@ def test_a_hundred_cards_are_looked_at_all(tmp_path):
 def test_twice_as_many_cards_are_compared_about_twice_as_often(monkeypatch, fields):
     def comparisons(count):
         calls, facts = [], Facts()
-        monkeypatch.setattr(
-            PciDevice, "same_as", lambda self, other: calls.append(1) or super(PciDevice, self).same_as(other)
-        )
+        monkeypatch.setattr(PciDevice, "same_as", lambda self, other: calls.append(1) or super(PciDevice, self).same_as(other))
         for number in [*range(count), *range(count)]:
             facts.state(said(PciDevice, **dict.fromkeys(fields, str(number))))
         assert len(facts.of(PciDevice)) == count
@@ -66,9 +64,7 @@ def test_twice_as_many_cards_are_compared_about_twice_as_often(monkeypatch, fiel
     assert comparisons(400) <= 2.5 * comparisons(200)
 
 
-KEYS = st.dictionaries(
-    st.sampled_from(("pci_address", "uuid", "nvml_index", "name")), st.sampled_from(("a", "b", "c")), max_size=3
-)
+KEYS = st.dictionaries(st.sampled_from(("pci_address", "uuid", "nvml_index", "name")), st.sampled_from(("a", "b", "c")), max_size=3)
 PLACES = st.builds(Place, node=st.sampled_from(("", "n1", "n2")), moment=st.sampled_from(("", "before")))
 
 
@@ -200,9 +196,7 @@ def test_the_lines_worth_trying_are_found_once_each_however_many_words_are_in_th
     body = "login=" * 50 + "\n" + "nothing\n" + "login=ada user=bob"
     spans = {body[start:end] for _context, start, end in matching_contexts(body)}
     assert spans == {"login=" * 50, "login=ada user=bob"}
-    assert len(list(matching_contexts(body))) == len(
-        {(context.form, start) for context, start, _end in matching_contexts(body)}
-    )
+    assert len(list(matching_contexts(body))) == len({(context.form, start) for context, start, _end in matching_contexts(body)})
 
 
 def test_words_are_found_once_where_a_long_text_is_read_in_parts(monkeypatch):

@@ -129,10 +129,7 @@ def test_sleeping_cards_are_not_woken(only):
     from rigup.machine.kinds import PciDevice
 
     host = Made({"/bus": "power suspended"}, {("vendor-tool",): Answer("X=1")})
-    only(
-        reader("bus", bus, File("/bus"), about=(PciDevice,)),
-        reader("tool", states, Run(("vendor-tool",), wakes="10de")),
-    )
+    only(reader("bus", bus, File("/bus"), about=(PciDevice,)), reader("tool", states, Run(("vendor-tool",), wakes="10de")))
     assert not look([Source(Place(), host)]).of(Variable)
     assert ("vendor-tool",) not in host.asked
     assert look([Source(Place(), host)], wake=True).of(Variable)
@@ -151,9 +148,7 @@ def test_every_real_reader_tells_what_would_have_to_be_read():
 def test_the_real_graph_has_no_circle():
     import graphlib
 
-    assert list(
-        graphlib.TopologicalSorter(order.graph(tuple(READERS.values()), tuple(DERIVED.values()))).static_order()
-    )
+    assert list(graphlib.TopologicalSorter(order.graph(tuple(READERS.values()), tuple(DERIVED.values()))).static_order())
 
 
 def test_a_derivation_that_fails_costs_itself_only(only, monkeypatch):

@@ -51,9 +51,7 @@ def library(tmp_path):
 
 def asked(**environment):
     argv = [sys.executable, str(Path(nvml.__file__))]
-    return subprocess.run(
-        argv, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", **environment}, check=False
-    )
+    return subprocess.run(argv, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", **environment}, check=False)
 
 
 def test_what_the_library_tells_is_read_like_a_pasted_table(library):
@@ -79,27 +77,29 @@ def test_a_machine_without_the_library_gets_a_word_and_no_traceback(tmp_path):
 
 def test_bytes_of_older_bindings_are_text():
     old = types.SimpleNamespace(
-        NVMLError=RuntimeError, nvmlSystemGetDriverVersion=lambda: b"390.157", nvmlDeviceGetCount=lambda: 1,
-        nvmlDeviceGetHandleByIndex=lambda index: index, nvmlDeviceGetName=lambda _: b"GeForce GTX 580",
-        nvmlDeviceGetUUID=lambda _: b"GPU-1", nvmlDeviceGetPciInfo=lambda _: types.SimpleNamespace(busId=b"0000:01:00.0"),
+        NVMLError=RuntimeError,
+        nvmlSystemGetDriverVersion=lambda: b"390.157",
+        nvmlDeviceGetCount=lambda: 1,
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetName=lambda _: b"GeForce GTX 580",
+        nvmlDeviceGetUUID=lambda _: b"GPU-1",
+        nvmlDeviceGetPciInfo=lambda _: types.SimpleNamespace(busId=b"0000:01:00.0"),
         nvmlDeviceGetMemoryInfo=lambda _: (_ for _ in ()).throw(RuntimeError()),
         nvmlDeviceGetCudaComputeCapability=lambda _: (2, 0),
-    )  # fmt: skip
-    assert nvml.rows(old) == [
-        ["0", "GeForce GTX 580", "GPU-1", "0000:01:00.0", "390.157", "[N/A]", "[N/A]", "2.0", *["[N/A]"] * 6]
-    ]
+    )
+    assert nvml.rows(old) == [["0", "GeForce GTX 580", "GPU-1", "0000:01:00.0", "390.157", "[N/A]", "[N/A]", "2.0", *["[N/A]"] * 6]]
 
 
 def _with_processes():
     """Bindings over one card on which two accounts compute; the driver tells one of them no memory."""
-    running = [
-        types.SimpleNamespace(pid=os.getpid(), usedGpuMemory=3 * 2**30),
-        types.SimpleNamespace(pid=4194303, usedGpuMemory=None),
-    ]
+    running = [types.SimpleNamespace(pid=os.getpid(), usedGpuMemory=3 * 2**30), types.SimpleNamespace(pid=4194303, usedGpuMemory=None)]
     return types.SimpleNamespace(
-        NVMLError=RuntimeError, nvmlDeviceGetCount=lambda: 1, nvmlDeviceGetHandleByIndex=lambda index: index,
-        nvmlDeviceGetComputeRunningProcesses=lambda _: running, nvmlDeviceGetGraphicsRunningProcesses=lambda _: running[:1],
-    )  # fmt: skip
+        NVMLError=RuntimeError,
+        nvmlDeviceGetCount=lambda: 1,
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetComputeRunningProcesses=lambda _: running,
+        nvmlDeviceGetGraphicsRunningProcesses=lambda _: running[:1],
+    )
 
 
 def test_whose_processes_have_a_cards_memory_is_a_fact(monkeypatch):

@@ -47,9 +47,7 @@ def test_what_others_have_is_no_card_of_this_machine(tmp_path, words, own):
     assert names(tmp_path, words) == own
 
 
-@pytest.mark.parametrize(
-    "words", ["I bought this 4090 from a friend", "my labmate wants to use my 4090", "On my 4090 at home it crashes"]
-)
+@pytest.mark.parametrize("words", ["I bought this 4090 from a friend", "my labmate wants to use my 4090", "On my 4090 at home it crashes"])
 def test_a_card_of_ones_own_stays_whoever_is_named_beside_it(tmp_path, words):
     assert names(tmp_path, words) == ["NVIDIA GeForce RTX 4090"]
 

@@ -33,6 +33,4 @@ def test_no_example_of_a_secret_is_so_short_a_word():
 
 
 def test_what_parts_a_name_from_its_value_is_looked_at():
-    assert all(
-        _WORD.fullmatch(text) is None for text in ("pw=abc", "pw abc", "密码是abc123", "a@b.de", "pw:abc", "pw\nabc")
-    )
+    assert all(_WORD.fullmatch(text) is None for text in ("pw=abc", "pw abc", "密码是abc123", "a@b.de", "pw:abc", "pw\nabc"))

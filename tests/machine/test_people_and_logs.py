@@ -40,17 +40,13 @@ def test_the_kernels_log_is_heard_as_the_kernels_words() -> None:
 
 
 def test_and_not_as_what_a_process_says_of_itself() -> None:
-    said = [
-        (row.id, row.example) for row in signatures() if row.program in ("CUDA", "conda", "torch", "people, Windows")
-    ]
+    said = [(row.id, row.example) for row in signatures() if row.program in ("CUDA", "conda", "torch", "people, Windows")]
     own = {row.id for row in signatures() if row.scope == "process" and "kernel" not in row.program}
     assert not [name for _name, example in said for name in ids(example, "kernel") & own]
 
 
 def test_numbers_of_a_kernels_log_are_no_errors_of_cuda() -> None:
-    lines = "".join(
-        f"[  {n}.{n}] pcieport 0000:00:{n % 32:02x}.0: AER: error {n} of cuda device\n" for n in range(790, 810)
-    )
+    lines = "".join(f"[  {n}.{n}] pcieport 0000:00:{n % 32:02x}.0: AER: error {n} of cuda device\n" for n in range(790, 810))
     assert not ids(lines, "kernel")
 
 

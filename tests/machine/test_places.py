@@ -107,9 +107,7 @@ def test_a_named_container_keeps_its_name_at_its_own_prompt():
 
 
 def test_the_engine_speaks_on_the_host():
-    said = places(
-        "$ docker run --gpus all ubuntu nvidia-smi\ndocker: Error response from daemon: could not select device driver"
-    )
+    said = places("$ docker run --gpus all ubuntu nvidia-smi\ndocker: Error response from daemon: could not select device driver")
     assert said == ["container", "host"]
 
 
@@ -118,17 +116,12 @@ def test_what_is_started_in_the_background_does_not_speak():
 
 
 def test_a_service_inside_a_container():
-    said = places(
-        '$ docker logs ollama\ntime=2024-09-10T21:53:24.695Z level=INFO source=gpu.go:347 msg="no GPU"\nrocBLAS error: x\n$ id'
-    )
+    said = places('$ docker logs ollama\ntime=2024-09-10T21:53:24.695Z level=INFO source=gpu.go:347 msg="no GPU"\nrocBLAS error: x\n$ id')
     assert said == ["container:ollama", "container:ollama/service:ollama", "container:ollama/service:ollama", "here"]
 
 
 def test_a_journal_tells_the_service():
-    assert (
-        places("Jul 28 15:11:48 box ollama[3074]: starting\nJul 28 15:11:49 box ollama[3074]: x")
-        == ["service:ollama"] * 2
-    )
+    assert places("Jul 28 15:11:48 box ollama[3074]: starting\nJul 28 15:11:49 box ollama[3074]: x") == ["service:ollama"] * 2
 
 
 def test_systemctl_cat_names_the_unit():
@@ -137,18 +130,8 @@ def test_systemctl_cat_names_the_unit():
 
 def test_several_nodes():
     assert places("node01$ nvidia-smi\nfine\nnode02$ nvidia-smi\nbroken") == ["node01", "node01", "node02", "node02"]
-    assert places("=== node01 ===\n$ nvidia-smi\n=== node02 ===\n$ nvidia-smi") == [
-        "node01",
-        "node01",
-        "node02",
-        "node02",
-    ]
-    assert places("gpu-07 | CHANGED | rc=0 >>\nfine\ngpu-08 | FAILED | rc=9 >>\nbroken") == [
-        "gpu-07",
-        "gpu-07",
-        "gpu-08",
-        "gpu-08",
-    ]
+    assert places("=== node01 ===\n$ nvidia-smi\n=== node02 ===\n$ nvidia-smi") == ["node01", "node01", "node02", "node02"]
+    assert places("gpu-07 | CHANGED | rc=0 >>\nfine\ngpu-08 | FAILED | rc=9 >>\nbroken") == ["gpu-07", "gpu-07", "gpu-08", "gpu-08"]
 
 
 def test_nccl_lines_tell_the_node():
@@ -157,10 +140,7 @@ def test_nccl_lines_tell_the_node():
 
 
 def test_before_and_after():
-    assert (
-        places("## Before the update\n$ nvidia-smi\nfine\n## After the update\n$ nvidia-smi\nbroken")
-        == ["before"] * 3 + ["after"] * 3
-    )
+    assert places("## Before the update\n$ nvidia-smi\nfine\n## After the update\n$ nvidia-smi\nbroken") == ["before"] * 3 + ["after"] * 3
 
 
 def test_headings_of_host_and_container():
@@ -175,12 +155,7 @@ def test_headings_of_host_and_container():
 
 
 def test_windows_beside_wsl():
-    assert places("PS C:\\Users\\ada> nvidia-smi\nfine\nada@DESKTOP-1:/mnt/c$ nvidia-smi\nbroken") == [
-        "windows",
-        "windows",
-        "here",
-        "here",
-    ]
+    assert places("PS C:\\Users\\ada> nvidia-smi\nfine\nada@DESKTOP-1:/mnt/c$ nvidia-smi\nbroken") == ["windows", "windows", "here", "here"]
 
 
 def test_the_text_beats_the_name_of_its_file():
@@ -188,17 +163,24 @@ def test_the_text_beats_the_name_of_its_file():
 
 
 def test_a_fault_of_one_node_is_not_the_others():
-    found = findings(("a.txt", (
-        "node01$ nvidia-smi -L\nGPU 0: NVIDIA A10 (UUID: GPU-f15ae561-21b1-6003-c768-861fc285203b)\n"
-        "node02$ nvidia-smi\nFailed to initialize NVML: Driver/library version mismatch\n"
-    )))  # fmt: skip
+    found = findings(
+        (
+            "a.txt",
+            (
+                "node01$ nvidia-smi -L\nGPU 0: NVIDIA A10 (UUID: GPU-f15ae561-21b1-6003-c768-861fc285203b)\n"
+                "node02$ nvidia-smi\nFailed to initialize NVML: Driver/library version mismatch\n"
+            ),
+        )
+    )
     assert [(one["cause"], one["place"]) for one in found] == [("nvml-driver-library-mismatch", "node02")]
 
 
 def test_a_service_in_a_container_is_inside_it():
-    log = ('$ docker logs ollama\ntime=2024-09-10T21:53:24.695Z level=ERROR source=amd_linux.go:364 msg="amdgpu devices detected but permission '
-           'problems block access" error="permissions not set up properly.  Either run ollama as root, or add you user account to the render group. '
-           'open /dev/kfd: permission denied"\n')  # fmt: skip
+    log = (
+        '$ docker logs ollama\ntime=2024-09-10T21:53:24.695Z level=ERROR source=amd_linux.go:364 msg="amdgpu devices detected but permission '
+        'problems block access" error="permissions not set up properly.  Either run ollama as root, or add you user account to the render group. '
+        'open /dev/kfd: permission denied"\n'
+    )
     assert [one["cause"] for one in findings(("a.txt", log))] == ["container-render-group-mismatch"]
     assert [one["cause"] for one in findings(("a.txt", log.split("\n", 1)[1]))] == ["render-group-missing"]
 
@@ -218,7 +200,9 @@ def test_the_later_state_stands_before_the_earlier():
 
 def test_a_variable_of_the_shell_is_not_the_services():
     """The same report with the override in the unit is healthy."""
-    unit = "# /etc/systemd/system/ollama.service\n[Service]\nExecStart=/usr/local/bin/ollama serve\n{}\n[Install]\nWantedBy=default.target\n"
+    unit = (
+        "# /etc/systemd/system/ollama.service\n[Service]\nExecStart=/usr/local/bin/ollama serve\n{}\n[Install]\nWantedBy=default.target\n"
+    )
     shell = "$ export HSA_OVERRIDE_GFX_VERSION=10.3.0\n"
     without = findings(("a.txt", unit.format("User=ollama")), ("b.txt", shell))
     assert [one["cause"] for one in without] == ["override-not-in-service"]
@@ -236,15 +220,21 @@ def test_a_long_text_with_many_prompts_is_read_in_time(tmp_path):
 
 
 def test_roots_own_prompt_is_outside_again_after_a_command_in_a_container():
-    assert places(
-        "root@gpu01:~# docker run --rm --gpus all ubuntu nvidia-smi -L\nFailed\nroot@gpu01:~# nvidia-smi -L\nGPU 0\n"
-    ) == ["container", "container", "here", "here"]
+    assert places("root@gpu01:~# docker run --rm --gpus all ubuntu nvidia-smi -L\nFailed\nroot@gpu01:~# nvidia-smi -L\nGPU 0\n") == [
+        "container",
+        "container",
+        "here",
+        "here",
+    ]
 
 
 def test_roots_prompt_inside_is_not_the_one_outside():
-    assert places(
-        "root@gpu01:~# docker run -it pytorch bash\nroot@trainer:/workspace# nvidia-smi\nFailed\nroot@gpu01:~# date"
-    ) == ["container", "container", "container", "here"]
+    assert places("root@gpu01:~# docker run -it pytorch bash\nroot@trainer:/workspace# nvidia-smi\nFailed\nroot@gpu01:~# date") == [
+        "container",
+        "container",
+        "container",
+        "here",
+    ]
 
 
 def test_a_bare_sign_is_outside_again_unless_a_shell_was_started():
@@ -264,12 +254,7 @@ def test_a_quoted_prompt_of_a_container():
     assert places("> root@0f3a9c1b2d4e:/workspace# nvidia-smi\nFailed") == ["container", "container"]
 
 
-@given(
-    st.lists(
-        st.sampled_from(["root@a:~# docker run x y", "root@a:~# date", "# podman run x y", "# ls", "x", "exit"]),
-        max_size=60,
-    )
-)
+@given(st.lists(st.sampled_from(["root@a:~# docker run x y", "root@a:~# date", "# podman run x y", "# ls", "x", "exit"]), max_size=60))
 @settings(max_examples=60, deadline=None)
 def test_turns_come_in_order_whatever_is_typed(lines):
     turns = texts_of("pasted", "\n".join(lines))[0].turns

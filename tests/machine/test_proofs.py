@@ -22,35 +22,45 @@ SMI = "GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-11111111-2222-3333-4444-5555555
 UUID = "GPU-11111111-2222-3333-4444-555555555555"
 TORCH = "__version__ = '2.9.1+cu126'\ncuda: Optional[str] = '12.6'\nhip: Optional[str] = None\n"
 HELD = {
-    "env": "/home/ada/dl", "framework": "torch", "build": "2.9.1+cu126", "kernel": "6.8.0-49-generic", "override": "",
-    "checks": 17, "name": "NVIDIA GeForce RTX 3090", "isa": "sm_86", "uuid": UUID, "driver": "560.35.03",
-}  # fmt: skip
+    "env": "/home/ada/dl",
+    "framework": "torch",
+    "build": "2.9.1+cu126",
+    "kernel": "6.8.0-49-generic",
+    "override": "",
+    "checks": 17,
+    "name": "NVIDIA GeForce RTX 3090",
+    "isa": "sm_86",
+    "uuid": UUID,
+    "driver": "560.35.03",
+}
 
 
 @pytest.fixture
 def doctor(tmp_path):
     """What the doctor says of a captured machine with a card and a torch, of which a record is kept."""
 
-    def asked(
-        kept=HELD, torch=TORCH, kernel=KERNEL, driver="560.35.03", at="home/ada/.local/state", more=(), **variables
-    ):
+    def asked(kept=HELD, torch=TORCH, kernel=KERNEL, driver="560.35.03", at="home/ada/.local/state", more=(), **variables):
         files = {
-            at + "/rigup/proofs/gpu/x.json": json.dumps({"schema": "rigup.proof/1", "recorded_at": "2026-11-21T10:00:00Z",
-                                                         "environment": "/home/ada/dl", "devices": kept if isinstance(kept, list) else [kept]}),
+            at + "/rigup/proofs/gpu/x.json": json.dumps(
+                {
+                    "schema": "rigup.proof/1",
+                    "recorded_at": "2026-11-21T10:00:00Z",
+                    "environment": "/home/ada/dl",
+                    "devices": kept if isinstance(kept, list) else [kept],
+                }
+            ),
             "home/ada/dl/lib/python3.12/site-packages/torch/version.py": torch,
             "home/ada/dl/pyvenv.cfg": "home = /usr/bin\nversion = 3.12.3\n",
             "proc/version": kernel,
             "proc/driver/nvidia/version": f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {driver}  Fri Aug 16 21:39:15 UTC 2024\n",
-        }  # fmt: skip
+        }
         for path, body in {**files, **dict(more)}.items():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(body)
         commands = [{"argv": ["nvidia-smi", "-L"], "exit": 0, "stdout": SMI}]
         (tmp_path / "commands.json").write_text(json.dumps(commands))
         environment = {"HOME": "/home/ada", "PATH": "/usr/bin", **variables}
-        (tmp_path / "who.json").write_text(
-            json.dumps({"user": "ada", "uid": 1000, "groups": ["ada"], "environment": environment})
-        )
+        (tmp_path / "who.json").write_text(json.dumps({"user": "ada", "uid": 1000, "groups": ["ada"], "environment": environment}))
         return diagnosed([Source(Place(), Tree(str(tmp_path)))])
 
     return asked
@@ -76,9 +86,15 @@ def test_a_proof_whose_facts_hold_makes_a_device_verified(machine):
 
 @pytest.mark.parametrize(
     "changed",
-    [{"torch": TORCH.replace("2.9.1", "2.9.0")}, {"kernel": KERNEL.replace("-49-", "-51-")}, {"driver": "565.57.01"},
-     {"kept": {**HELD, "isa": "sm_80"}}, {"kept": {**HELD, "uuid": "GPU-other"}}, {"kept": {**HELD, "env": "/home/ada/other"}}],
-)  # fmt: skip
+    [
+        {"torch": TORCH.replace("2.9.1", "2.9.0")},
+        {"kernel": KERNEL.replace("-49-", "-51-")},
+        {"driver": "565.57.01"},
+        {"kept": {**HELD, "isa": "sm_80"}},
+        {"kept": {**HELD, "uuid": "GPU-other"}},
+        {"kept": {**HELD, "env": "/home/ada/other"}},
+    ],
+)
 def test_where_one_of_its_facts_has_changed_nothing_is_proven(machine, changed):
     assert machine(**changed)[0] == "expected"
 
@@ -130,8 +146,7 @@ def test_a_failure_is_told_by_the_next_doctor_with_what_to_do(doctor):
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [{"torch": TORCH.replace("2.9.1", "2.9.0")}, {"driver": "565.57.01"}, {"kernel": KERNEL.replace("-49-", "-51-")}],
+    "changed", [{"torch": TORCH.replace("2.9.1", "2.9.0")}, {"driver": "565.57.01"}, {"kernel": KERNEL.replace("-49-", "-51-")}]
 )
 def test_a_failure_is_forgotten_when_its_facts_have_changed(doctor, changed):
     told = doctor(kept=FAILED, **changed)
@@ -178,15 +193,13 @@ def test_the_failure_of_another_environment_does_not_accuse_a_card_that_is_prove
     assert told["verdict"] == "healthy"
 
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["devices", "env", "schema", "isa"]), inner))  # fmt: skip
-
-
-@given(
-    st.text(max_size=300)
-    | JSON.map(json.dumps)
-    | JSON.map(lambda one: json.dumps({"schema": "rigup.proof/1", "devices": one}))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["devices", "env", "schema", "isa"]), inner),
 )
+
+
+@given(st.text(max_size=300) | JSON.map(json.dumps) | JSON.map(lambda one: json.dumps({"schema": "rigup.proof/1", "devices": one})))
 def test_whatever_a_record_holds_is_read(body):
     assert all(isinstance(fact.env, str) for fact in proof(Text("x.json", body)))
 

@@ -51,9 +51,7 @@ def test_any_output_is_borne(said):
     assert found is None or found.rank >= 0
 
 
-@given(
-    st.lists(st.sampled_from(["[rank1]: ", "2: ", "[3]: ", "OSError: x", LOST, "task 4: Killed", "\n"]), max_size=60)
-)
+@given(st.lists(st.sampled_from(["[rank1]: ", "2: ", "[3]: ", "OSError: x", LOST, "task 4: Killed", "\n"]), max_size=60))
 def test_any_mixture_of_labels_is_borne(parts):
     found = failed_first("".join(parts))
     assert found is None or found.rank in (1, 2, 3, 4)

@@ -31,9 +31,7 @@ def test_the_index_says_what_the_files_declare(tmp_path):
     said_by(code)
     made = msgspec.msgpack.decode((tmp_path / "made").read_bytes(), type=reader_index.Index)
     of_text = msgspec.msgpack.decode(made.of_texts, type=list[reader_index._Declared])
-    known = {
-        reader.name: reader_index._declared(reader) for reader in READERS.values() if isinstance(reader.read, Late)
-    }
+    known = {reader.name: reader_index._declared(reader) for reader in READERS.values() if isinstance(reader.read, Late)}
     assert {row.name: row for row in (*made.asking, *of_text)} == known
     assert {row.name: row for row in made.derived} == {
         row.name: reader_index._derived(row) for row in DERIVED.values() if isinstance(row.derive, Late)
@@ -72,9 +70,7 @@ def test_the_order_that_the_index_tells_is_the_one_that_is_worked_out():
 
 
 def test_readers_are_known_whatever_was_imported_before():
-    assert said_by(
-        "from rigup.machine import readers\nfrom rigup.machine.reader import READERS\nprint('pci_class' in READERS)"
-    ) == ["True"]
+    assert said_by("from rigup.machine import readers\nfrom rigup.machine.reader import READERS\nprint('pci_class' in READERS)") == ["True"]
 
 
 def test_a_function_is_imported_when_it_is_first_called():

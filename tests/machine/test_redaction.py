@@ -113,7 +113,7 @@ PLANTED = {
         ("inet6 2606:2800:220:1:248:1893:25c8:1946/64", "2606:2800:220:1"),
         ("reply to zeno.elea@stoa.net", "zeno.elea@stoa.net"),
     ],
-}  # fmt: skip
+}
 LINES = [(kind, line, thing) for kind, lines in PLANTED.items() for line, thing in lines]
 
 
@@ -149,9 +149,7 @@ def test_a_key_of_many_lines_goes_out_line_by_line(kind, whole):
 
 
 def test_a_key_inside_a_json_string_goes_out():
-    assert "MIIEvQ" not in redacted(
-        r'{"private_key": "-----BEGIN PRIVATE KEY-----\nMIIEvQIB\nAAAA\n-----END PRIVATE KEY-----\n"}'
-    )
+    assert "MIIEvQ" not in redacted(r'{"private_key": "-----BEGIN PRIVATE KEY-----\nMIIEvQIB\nAAAA\n-----END PRIVATE KEY-----\n"}')
 
 
 SURVIVORS = [
@@ -183,7 +181,7 @@ SURVIVORS = [
     "libtorch_cuda.so libcudnn_cnn_infer.so.8 NVIDIA-Linux-x86_64-535.129.03.run",
     "Depends: libx11-6 (>= 2:1.2.99.4), libc6 (>= 2.34)",
     "torch.distributed.run pip._internal.cli torch.utils.collect_env numpy.core.multiarray",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("line", SURVIVORS)
@@ -197,8 +195,10 @@ def test_one_person_is_the_same_everywhere_and_two_are_two():
 
 
 def test_nodes_keep_their_numbers_and_two_cards_stay_two():
-    told = redacted("NodeName=eleatic-[01-08]\neleatic-07: down\nGPU-5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e513\n"
-                    "GPU-5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e514\nCUDA_VISIBLE_DEVICES=GPU-5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e513")  # fmt: skip
+    told = redacted(
+        "NodeName=eleatic-[01-08]\neleatic-07: down\nGPU-5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e513\n"
+        "GPU-5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e514\nCUDA_VISIBLE_DEVICES=GPU-5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e513"
+    )
     lines = told.splitlines()
     stem = lines[0].removeprefix("NodeName=").removesuffix("[01-08]")
     assert lines[1] == stem + "07: down"
@@ -224,14 +224,23 @@ def snapshot(secret):
     """A machine with one thing planted wherever something can stand."""
     return Snapshot(
         files={"/etc/x/" + secret + ".conf": "a\n" + secret + "\nb", "/etc/plain": "plain"},
-        there={"/srv/" + secret}, absent={"/no/" + secret}, links={"/etc/link": "/srv/" + secret},
+        there={"/srv/" + secret},
+        absent={"/no/" + secret},
+        links={"/etc/link": "/srv/" + secret},
         nodes={"/srv/" + secret: {"type": "file", "mode": "0600", "owner": "root", "group": "root"}},
-        who={"user": "zeno", "uid": 1000, "groups": ["zeno"], "id": "uid=1000(zeno) groups=1000(zeno)",
-             "environment": {"CUDA_HOME": "/x/" + secret, "UNKNOWN": secret, "MY_TOKEN": secret}},
+        who={
+            "user": "zeno",
+            "uid": 1000,
+            "groups": ["zeno"],
+            "id": "uid=1000(zeno) groups=1000(zeno)",
+            "environment": {"CUDA_HOME": "/x/" + secret, "UNKNOWN": secret, "MY_TOKEN": secret},
+        },
         commands={("prog", "--x", secret): Answer("said " + secret), ("late", secret): Answer(None, "refused", secret)},
-        recorded=[Recorded(("other", secret), 0, secret)], refused={"/root/" + secret: "no " + secret},
-        looked={"/y/" + secret}, folders={"/z/" + secret},
-    )  # fmt: skip
+        recorded=[Recorded(("other", secret), 0, secret)],
+        refused={"/root/" + secret: "no " + secret},
+        looked={"/y/" + secret},
+        folders={"/z/" + secret},
+    )
 
 
 def everything(kept):
@@ -241,9 +250,16 @@ def everything(kept):
 
 @pytest.mark.parametrize(
     "secret",
-    ["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", "zeno", "5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e513", "52.140.88.201",
-     "3c:ec:ef:12:34:56", "zeno.elea@stoa.net", "Zk3jQ9vT2mLp8RbXy4WcN7dF1gHs6A"],
-)  # fmt: skip
+    [
+        "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",
+        "zeno",
+        "5c1a0fd2-4b7e-1e39-9a60-88f2d7c4e513",
+        "52.140.88.201",
+        "3c:ec:ef:12:34:56",
+        "zeno.elea@stoa.net",
+        "Zk3jQ9vT2mLp8RbXy4WcN7dF1gHs6A",
+    ],
+)
 def test_nothing_planted_is_left_anywhere_in_what_was_kept(secret):
     redactor = Redactor()
     kept = snapshot(secret)
@@ -266,8 +282,17 @@ def test_what_was_kept_and_redacted_is_redacted_to_itself():
 
 def test_unknown_variables_keep_their_names_alone_and_needed_ones_their_values():
     redactor = Redactor()
-    kept = Snapshot(who={"environment": {"LD_LIBRARY_PATH": "/opt/x", "HSA_OVERRIDE_GFX_VERSION": "11.0.0",
-                                         "FAVOURITE_DISH": "lentils with onions", "DB_PASSWORD": "x1", "DEBUG": "1"}})  # fmt: skip
+    kept = Snapshot(
+        who={
+            "environment": {
+                "LD_LIBRARY_PATH": "/opt/x",
+                "HSA_OVERRIDE_GFX_VERSION": "11.0.0",
+                "FAVOURITE_DISH": "lentils with onions",
+                "DB_PASSWORD": "x1",
+                "DEBUG": "1",
+            }
+        }
+    )
     redactor.learn_all(kept)
     told = redactor.snapshot(kept).who["environment"]
     assert told["LD_LIBRARY_PATH"] == "/opt/x"
@@ -308,23 +333,15 @@ def test_a_secret_that_is_known_goes_out_whatever_somebody_wants_to_keep():
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 DRAWN = st.text(LETTERS, min_size=36, max_size=60)
 SECRETS = st.one_of(
-    DRAWN.map("hf_{}".format), DRAWN.map("ghp_{}".format), DRAWN.map("sk-{}".format), DRAWN.map("xoxb-{}".format),
-    DRAWN.map("glpat-{}".format), st.uuids().filter(lambda one: str(one).count("0") < 20).map(str),
+    DRAWN.map("hf_{}".format),
+    DRAWN.map("ghp_{}".format),
+    DRAWN.map("sk-{}".format),
+    DRAWN.map("xoxb-{}".format),
+    DRAWN.map("glpat-{}".format),
+    st.uuids().filter(lambda one: str(one).count("0") < 20).map(str),
     st.binary(min_size=5, max_size=5).filter(lambda raw: len(set(raw)) > 2).map(lambda raw: "3c:" + raw.hex(":")),
-)  # fmt: skip
-PLACES = [
-    "{}",
-    "export A={}",
-    '"{}"',
-    "/opt/{}/x",
-    "say {} now",
-    "--x={}",
-    "<{}>",
-    "({})",
-    "https://x.example/{}?a",
-    "[{}]",
-    "a,{},b",
-]
+)
+PLACES = ["{}", "export A={}", '"{}"', "/opt/{}/x", "say {} now", "--x={}", "<{}>", "({})", "https://x.example/{}?a", "[{}]", "a,{},b"]
 
 
 @given(SECRETS, st.sampled_from(PLACES), st.text(max_size=40), st.text(max_size=40))
@@ -363,10 +380,20 @@ def test_a_longer_name_that_does_not_stand_there_hides_no_shorter_one():
 
 @pytest.mark.parametrize(
     "line",
-    ["COMPASS=north12345", "bypass: enabled2025", "/scratch/models/llama", "wandb: Run data is saved locally in wandb",
-     "from torch.distributed.elastic import agent", "host setup.py and libcuda.so.1", "kernel 6.8.0-45.generic.de",
-     "login: prompt", "curl -u x", "/t/linux-64/repodata.json", "mysql -u root -p mydb"],
-)  # fmt: skip
+    [
+        "COMPASS=north12345",
+        "bypass: enabled2025",
+        "/scratch/models/llama",
+        "wandb: Run data is saved locally in wandb",
+        "from torch.distributed.elastic import agent",
+        "host setup.py and libcuda.so.1",
+        "kernel 6.8.0-45.generic.de",
+        "login: prompt",
+        "curl -u x",
+        "/t/linux-64/repodata.json",
+        "mysql -u root -p mydb",
+    ],
+)
 def test_neighbours_of_the_newer_forms_stay(line):
     assert redacted(line) == line
 

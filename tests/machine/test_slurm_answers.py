@@ -35,9 +35,7 @@ def test_text_and_json_of_one_moment_tell_the_same() -> None:
 
 def test_records_of_text_and_json_agree_where_both_tell() -> None:
     by_id = {record.id: record for record in dump_of("sacct.txt").records or []}
-    records = [
-        record for record in dump_of("sacct.json").records or [] if record.id in by_id and record.state != "REQUEUED"
-    ]
+    records = [record for record in dump_of("sacct.json").records or [] if record.id in by_id and record.state != "REQUEUED"]
     assert records
     for record in records:
         other = by_id[record.id]
@@ -66,13 +64,7 @@ def test_gpus_that_are_counted_nowhere_as_tres() -> None:
 
 def test_jobs_of_newer_releases() -> None:
     job = (dump_of("slurmrestd-25.11-jobs.json").jobs or [])[0]
-    assert (job.id, job.state, job.partitions, job.time_limit, job.nodes) == (
-        5736,
-        "CANCELLED",
-        ("gpu",),
-        60,
-        ("gpu1",),
-    )
+    assert (job.id, job.state, job.partitions, job.time_limit, job.nodes) == (5736, "CANCELLED", ("gpu",), 60, ("gpu1",))
     assert job.gpus == (Request("", 4),)
     het = (dump_of("squeue-json-torchx.json").jobs or [])[0]
     assert (het.het_job, het.state, het.end) == (204, "RUNNING", 1781220541)
@@ -88,21 +80,10 @@ def test_an_array_that_waits() -> None:
 
 def test_partitions_and_reservations() -> None:
     cuda, _, scavenge = dump_of("scontrol_partitions.txt").partitions or []
-    assert (cuda.default, cuda.max_time, cuda.max_nodes, cuda.tier, cuda.preempt_mode) == (
-        True,
-        86400,
-        None,
-        10,
-        "REQUEUE",
-    )
+    assert (cuda.default, cuda.max_time, cuda.max_nodes, cuda.tier, cuda.preempt_mode) == (True, 86400, None, 10, "REQUEUE")
     assert (scavenge.grace, len(scavenge.nodes), scavenge.allow_accounts) == (5, 12, ())
     normal = (dump_of("slurmrestd-25.11-partitions.json").partitions or [])[0]
-    assert (normal.name, normal.max_time, normal.max_nodes, normal.nodes) == (
-        "normal",
-        7200,
-        None,
-        ("cn1", "cn2", "cn3", "cn4"),
-    )
+    assert (normal.name, normal.max_time, normal.max_nodes, normal.nodes) == ("normal", 7200, None, ("cn1", "cn2", "cn3", "cn4"))
     (maintenance,) = dump_of("reservations.txt").reservations or []
     assert maintenance.flags == ("MAINT", "IGNORE_JOBS", "SPEC_NODES")
     assert maintenance.end is not None
@@ -112,27 +93,30 @@ def test_partitions_and_reservations() -> None:
 
 def test_partitions_of_an_old_slurmrestd_are_flat() -> None:
     row = {
-        "name": "atlas", "flags": ["default"], "state": "UP", "preemption_mode": ["requeue"], "preemption_grace_time": 5, "max_time_limit": -1,
-        "default_time_limit": None, "maximum_nodes_per_job": 4, "min nodes per job": 0, "nodes": "n[1-3]", "total_nodes": 3, "priority_tier": 7,
-        "priority_job_factor": 1, "allowed_accounts": "lab,ops", "denied_accounts": "", "allowed_groups": "", "qos": "",
-    }  # fmt: skip
+        "name": "atlas",
+        "flags": ["default"],
+        "state": "UP",
+        "preemption_mode": ["requeue"],
+        "preemption_grace_time": 5,
+        "max_time_limit": -1,
+        "default_time_limit": None,
+        "maximum_nodes_per_job": 4,
+        "min nodes per job": 0,
+        "nodes": "n[1-3]",
+        "total_nodes": 3,
+        "priority_tier": 7,
+        "priority_job_factor": 1,
+        "allowed_accounts": "lab,ops",
+        "denied_accounts": "",
+        "allowed_groups": "",
+        "qos": "",
+    }
     dump = read_answer(json.dumps({"meta": {"Slurm": {"release": "22.05.9"}}, "partitions": [row]}))
     assert dump is not None
     assert dump.unread == {}
     (atlas,) = dump.partitions or []
-    assert (atlas.nodes, atlas.tier, atlas.max_nodes, atlas.max_time, atlas.default) == (
-        ("n1", "n2", "n3"),
-        7,
-        4,
-        None,
-        True,
-    )
-    assert (atlas.preempt_mode, atlas.grace, atlas.allow_accounts, atlas.deny_accounts) == (
-        "REQUEUE",
-        5,
-        ("lab", "ops"),
-        (),
-    )
+    assert (atlas.nodes, atlas.tier, atlas.max_nodes, atlas.max_time, atlas.default) == (("n1", "n2", "n3"), 7, 4, None, True)
+    assert (atlas.preempt_mode, atlas.grace, atlas.allow_accounts, atlas.deny_accounts) == ("REQUEUE", 5, ("lab", "ops"), ())
 
 
 REFERENCE = Path(__file__).parents[3] / "shared"
@@ -181,9 +165,7 @@ def test_the_configuration() -> None:
 
 def test_an_item_of_foreign_shape_costs_itself_only() -> None:
     dump = read_answer(
-        json.dumps(
-            {"nodes": [{"name": "a", "state": ["IDLE"]}, {"name": 7}, "x", None, {"name": "b", "cpus": {"set": "y"}}]}
-        )
+        json.dumps({"nodes": [{"name": "a", "state": ["IDLE"]}, {"name": 7}, "x", None, {"name": "b", "cpus": {"set": "y"}}]})
     )
     assert dump is not None
     assert [node.name for node in dump.nodes or []] == ["a"]
@@ -233,15 +215,8 @@ def test_small_words() -> None:
     ]
     assert moment("2026-11-20T21:28:31", UTC) == 1795210111
     assert [moment(text) for text in ("Unknown", "N/A", "1795210111", "0")] == [None, None, 1795210111, None]
-    assert [size("4000M"), size("62.50G"), size("12652K"), size("5")] == [
-        4000 << 20,
-        int(62.5 * 2**30),
-        12652 << 10,
-        5 << 20,
-    ]
-    assert node_states("IDLE+DRAIN") == ("IDLE", "DRAIN") == node_states("drain*")[:2] or node_states("drain") == (
-        "DRAIN",
-    )
+    assert [size("4000M"), size("62.50G"), size("12652K"), size("5")] == [4000 << 20, int(62.5 * 2**30), 12652 << 10, 5 << 20]
+    assert node_states("IDLE+DRAIN") == ("IDLE", "DRAIN") == node_states("drain*")[:2] or node_states("drain") == ("DRAIN",)
     assert node_states("drng") == ("MIXED", "DRAIN")
     assert array_tasks("[0-9:3,20%4]") == (5, 4)
 
@@ -254,8 +229,16 @@ def test_folded_names_expand_to_themselves(names: set[str]) -> None:
 
 def test_ranges() -> None:
     assert expand("rack[1-2]n[08-10],login,x[3,5]-ib") == (
-        "rack1n08", "rack1n09", "rack1n10", "rack2n08", "rack2n09", "rack2n10", "login", "x3-ib", "x5-ib",
-    )  # fmt: skip
+        "rack1n08",
+        "rack1n09",
+        "rack1n10",
+        "rack2n08",
+        "rack2n09",
+        "rack2n10",
+        "login",
+        "x3-ib",
+        "x5-ib",
+    )
     assert len(expand("a[0-999999999]b[0-999999999]", 1000)) == 1000
     assert fold(["n10", "n09", "n11", "n8"]) == ["n8", "n[09-11]"]
 
@@ -290,9 +273,7 @@ _JSON = st.recursive(
 
 
 @given(
-    st.sampled_from(
-        ["sinfo.json", "squeue.json", "sacct.json", "slurmrestd-25.11-jobs.json", "slurmrestd-25.11-partitions.json"]
-    ),
+    st.sampled_from(["sinfo.json", "squeue.json", "sacct.json", "slurmrestd-25.11-jobs.json", "slurmrestd-25.11-partitions.json"]),
     st.data(),
 )
 def test_no_foreign_field_raises(name: str, data: st.DataObject) -> None:
@@ -315,11 +296,18 @@ def test_small_words_take_any_text(text: str) -> None:
 @pytest.mark.parametrize(
     ("told", "status"),
     [
-        ("0", 0), ("512", 2), ("15", 143), ('{"status": "SIGNALED", "return_code": null, "signal": {"signal_id": 9, "name": "Killed"}}', 137),
-        ('{"status": ["ERROR"], "return_code": {"set": true, "infinite": false, "number": 3}, "signal": {"id": {"set": false, "infinite": false, "number": 0}, "name": ""}}', 3),
-        ("null", None), ('"odd"', None),
+        ("0", 0),
+        ("512", 2),
+        ("15", 143),
+        ('{"status": "SIGNALED", "return_code": null, "signal": {"signal_id": 9, "name": "Killed"}}', 137),
+        (
+            '{"status": ["ERROR"], "return_code": {"set": true, "infinite": false, "number": 3}, "signal": {"id": {"set": false, "infinite": false, "number": 0}, "name": ""}}',
+            3,
+        ),
+        ("null", None),
+        ('"odd"', None),
     ],
-)  # fmt: skip
+)
 def test_how_a_job_ended_is_read_in_each_releases_form(told: str, status: int | None) -> None:
     dump = read_answer('{"meta": {}, "jobs": [{"job_id": 7, "job_state": "FAILED", "exit_code": ' + told + "}]}")
     assert [job.exit for job in dump.jobs or []] == [status]

@@ -32,8 +32,7 @@ def test_colours_are_taken_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "word"),
-    [(b"", "empty"), (b"  \n", "empty"), (os.urandom(5000), "binary"), (b"\x00\x01\x02" * 99, "binary")],
+    ("content", "word"), [(b"", "empty"), (b"  \n", "empty"), (os.urandom(5000), "binary"), (b"\x00\x01\x02" * 99, "binary")]
 )
 def test_what_is_no_text_gets_a_clear_word(tmp_path, content, word):
     (tmp_path / "odd").write_bytes(content)
@@ -91,8 +90,10 @@ def test_a_folder_named_after_a_place_hints_at_it(tmp_path):
         (tmp_path / name / "x.txt").write_text(name)
     texts = open_source(str(tmp_path))[0].texts
     assert {text.body: text.given for text in texts} == {
-        "host": Place(world="host"), "container": Place(world="container"), "before": Place(moment="before"),
-    }  # fmt: skip
+        "host": Place(world="host"),
+        "container": Place(world="container"),
+        "before": Place(moment="before"),
+    }
 
 
 def of_a_tree(folder, argv, stdout):

@@ -211,15 +211,7 @@ def test_words_of_the_far_side_cannot_command_the_terminal(server):
 
 
 def test_an_answer_that_speaks_of_other_places_stays_inside(server, tmp_path):
-    lines = [
-        "@rigup-stream/1 posix",
-        "@file /../../../escaped",
-        "|x.",
-        "@end 0",
-        "@file /etc/os-release",
-        "|ID=debian",
-        "|.",
-    ]
+    lines = ["@rigup-stream/1 posix", "@file /../../../escaped", "|x.", "@end 0", "@file /etc/os-release", "|ID=debian", "|."]
     (tmp_path / "answer").write_text("\n".join([*lines, "@end 0", "@done 0", ""]))
     server.entry(f"cat {tmp_path}/answer; cat >/dev/null")
     connection = Connection("node7", limits=Limits(20, 2))
@@ -239,8 +231,7 @@ def test_errors_of_all_hosts_are_values(server):
 
 
 @pytest.mark.parametrize(
-    ("host", "node"),
-    [("node7", "node7"), ("ada@node7", "node7"), ("ssh://ada@node7:2222", "node7"), ("localhost", "localhost")],
+    ("host", "node"), [("node7", "node7"), ("ada@node7", "node7"), ("ssh://ada@node7:2222", "node7"), ("localhost", "localhost")]
 )
 def test_the_node_is_named_in_the_report(host, node):
     assert node_of(host) == node

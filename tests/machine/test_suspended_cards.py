@@ -11,18 +11,7 @@ from rigup.machine.tree import Tree
 
 DEVICES = "/sys/bus/pci/devices/"
 # Kept by the kernel since the bus was scanned: to read it touches no card.
-BY_THE_KERNEL = {
-    "class",
-    "uevent",
-    "vendor",
-    "device",
-    "revision",
-    "resource",
-    "runtime_status",
-    "type",
-    "driver",
-    "iommu_group",
-}
+BY_THE_KERNEL = {"class", "uevent", "vendor", "device", "revision", "resource", "runtime_status", "type", "driver", "iommu_group"}
 
 
 class Watched:

@@ -22,11 +22,7 @@ def ids(body, **known):
 
 
 def test_a_message_is_found_with_its_line():
-    ((symptom, _),) = [
-        found
-        for found in match(Text("log", "one\ntwo\n" + REFUSED + "\nfour"))
-        if found[0].id == "kfd-permission-denied"
-    ]
+    ((symptom, _),) = [found for found in match(Text("log", "one\ntwo\n" + REFUSED + "\nfour")) if found[0].id == "kfd-permission-denied"]
     where = symptom.fields["id"].where
     assert (where.source, where.line, where.text) == ("log", 3, REFUSED)
 
@@ -46,11 +42,7 @@ def test_every_literal_is_found_in_one_pass():
     assert row.literal in literals_in("x " + row.literal + " y")
 
 
-@given(
-    st.lists(
-        st.sampled_from([*(row.literal for row in signatures()), "no\n", "é", "\U0001f600", "==", "e"]), max_size=30
-    )
-)
+@given(st.lists(st.sampled_from([*(row.literal for row in signatures()), "no\n", "é", "\U0001f600", "==", "e"]), max_size=30))
 @settings(max_examples=100, deadline=None)
 def test_literals_looked_for_by_their_heads_are_those_that_are_found_at_once(pieces):
     body = "".join(pieces)
@@ -84,9 +76,7 @@ def test_evidence_of_a_long_line_shows_the_part_that_tells():
     assert REFUSED in text.where(10_000).text
 
 
-@given(
-    st.lists(st.sampled_from(["KEY ", "KEY 7", "KEY\n8", "x" * 400, "\n", " "]), max_size=60), st.sampled_from([1, 3])
-)
+@given(st.lists(st.sampled_from(["KEY ", "KEY 7", "KEY\n8", "x" * 400, "\n", " "]), max_size=60), st.sampled_from([1, 3]))
 def test_where_spots_stand_side_by_side_nothing_is_passed_over(parts, lines):
     """Stretches that overlap are searched once, and further: what stands behind a hundred vain spots is found."""
     body = "".join(parts)

@@ -8,9 +8,7 @@ import hypothesis.strategies as st
 from rigup.machine.paste import texts_of
 from rigup.machine.thinning import thinned
 
-STEPS = "".join(
-    f"2026-11-21 10:00:{n % 60:02d} INFO step {n} loss 0.{n % 9973:04d} grad_norm 0.87\n" for n in range(12_000)
-)
+STEPS = "".join(f"2026-11-21 10:00:{n % 60:02d} INFO step {n} loss 0.{n % 9973:04d} grad_norm 0.87\n" for n in range(12_000))
 HALF = STEPS[: STEPS.index("\n", len(STEPS) // 2) + 1]
 FAULT = "NVRM: Xid (PCI:0000:01:00): 79, pid=4242, GPU has fallen off the bus.\n"
 

@@ -18,14 +18,8 @@ def tree(tmp_path):
     (tmp_path / "nodes.json").write_text(
         json.dumps({"/dev/kfd": {"type": "char", "mode": "0660", "group": "render", "acl": ["user:ada:rw"]}})
     )
-    (tmp_path / "who.json").write_text(
-        json.dumps({"user": "ada", "uid": 1000, "groups": ["ada"], "environment": {"A_B": "1"}})
-    )
-    said = [
-        {"argv": ["/usr/bin/nvidia-smi"], "exit": 9, "stdout": "out\n", "stderr": "err\n"},
-        "nonsense",
-        {"argv": []},
-    ]
+    (tmp_path / "who.json").write_text(json.dumps({"user": "ada", "uid": 1000, "groups": ["ada"], "environment": {"A_B": "1"}}))
+    said = [{"argv": ["/usr/bin/nvidia-smi"], "exit": 9, "stdout": "out\n", "stderr": "err\n"}, "nonsense", {"argv": []}]
     (tmp_path / "commands.json").write_text(json.dumps(said))
     return Tree(str(tmp_path))
 

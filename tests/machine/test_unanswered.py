@@ -33,16 +33,36 @@ FAILS = {
     "silent": "exit 3",
 }
 SOUND = {  # what they say where nothing is wrong, or where they tell themselves what is
-    "nvidia-smi": ["echo 'No devices were found'", "echo 'NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.'; exit 9",
-                   "echo 'Failed to initialize NVML: Driver/library version mismatch'; exit 18",
-                   "echo 'nvidia-smi: error while loading shared libraries: libnvidia-ml.so.1: cannot open shared object file'; exit 127"],
-    "rocminfo": ["echo 'ROCk module is NOT loaded, possibly no GPU devices'; exit 1", "echo 'ROCk module is loaded'; echo 'Unable to open /dev/kfd read-write: Permission denied'; exit 1",
-                 "echo 'hsa api call failure at: /src/rocminfo.cc:1306'; exit 1"],
-    "dmesg": ["true", "echo 'dmesg: read kernel buffer failed: Operation not permitted'; exit 1", "echo '[    0.000000] Linux version 6.8.0'", "echo 'usb 1-1: new device'", "echo '[Mon Nov 24 02:11:11 2026] usb 1-1: new device'"],
-    "docker": ["printf 'Client: Docker Engine\\n Version: 27\\nServer:\\n Containers: 0\\n'", "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.'; exit 1",
-               "echo 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock'; exit 1"],
-    "journalctl": ["echo '-- No entries --'", "echo 'No journal files were found.'; exit 1", "echo 'Nov 24 02:11:11 h kernel: Linux version 6.8'", "true"],
-}  # fmt: skip
+    "nvidia-smi": [
+        "echo 'No devices were found'",
+        "echo 'NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.'; exit 9",
+        "echo 'Failed to initialize NVML: Driver/library version mismatch'; exit 18",
+        "echo 'nvidia-smi: error while loading shared libraries: libnvidia-ml.so.1: cannot open shared object file'; exit 127",
+    ],
+    "rocminfo": [
+        "echo 'ROCk module is NOT loaded, possibly no GPU devices'; exit 1",
+        "echo 'ROCk module is loaded'; echo 'Unable to open /dev/kfd read-write: Permission denied'; exit 1",
+        "echo 'hsa api call failure at: /src/rocminfo.cc:1306'; exit 1",
+    ],
+    "dmesg": [
+        "true",
+        "echo 'dmesg: read kernel buffer failed: Operation not permitted'; exit 1",
+        "echo '[    0.000000] Linux version 6.8.0'",
+        "echo 'usb 1-1: new device'",
+        "echo '[Mon Nov 24 02:11:11 2026] usb 1-1: new device'",
+    ],
+    "docker": [
+        "printf 'Client: Docker Engine\\n Version: 27\\nServer:\\n Containers: 0\\n'",
+        "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.'; exit 1",
+        "echo 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock'; exit 1",
+    ],
+    "journalctl": [
+        "echo '-- No entries --'",
+        "echo 'No journal files were found.'; exit 1",
+        "echo 'Nov 24 02:11:11 h kernel: Linux version 6.8'",
+        "true",
+    ],
+}
 
 
 class Hasty(Local):
@@ -120,16 +140,12 @@ def test_with_its_makers_card_the_verdict_is_unknown_at_best(machine, tool, how)
 def test_with_its_makers_module_alone_as_well(tmp_path, monkeypatch, tool):
     root = tmp_path / "root"
     bare(root, [])
-    (root / "proc/modules").write_text(
-        {"nvidia-smi": "nvidia", "rocminfo": "amdgpu"}[tool] + " 56827904 19 - Live 0x0\n"
-    )
+    (root / "proc/modules").write_text({"nvidia-smi": "nvidia", "rocminfo": "amdgpu"}[tool] + " 56827904 19 - Live 0x0\n")
     stand_ins(tmp_path / "bin", monkeypatch, {tool: FAILS["silent"]})
     assert diagnosed([Source(Place(), Hasty(str(root)))])["verdict"] != "healthy"
 
 
-@pytest.mark.parametrize(
-    ("tool", "makers"), [("nvidia-smi", []), ("rocminfo", []), ("dmesg", []), ("docker", []), ("nvidia-smi", ["amd"])]
-)
+@pytest.mark.parametrize(("tool", "makers"), [("nvidia-smi", []), ("rocminfo", []), ("dmesg", []), ("docker", []), ("nvidia-smi", ["amd"])])
 def test_another_makers_tool_takes_nothing_from_a_sound_machine(machine, tool, makers):
     """It is told of, and judges nobody: there is no card that it could have spoken of."""
     silent = machine(makers, **{tool.replace("-", "_"): FAILS["silent"]})

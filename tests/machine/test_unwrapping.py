@@ -19,9 +19,7 @@ BOXED = """\
 \u2502 failure 35: CUDA driver version is insufficient for   \u2502
 \u2502 CUDA runtime version ; GPU=-1 ; hostname=3f1         \u2502
 """
-LOG = "\n".join(
-    f"2024-01-01 10:10:1{n} WARNING the queue of the server is longer than it should be now" for n in range(9)
-)
+LOG = "\n".join(f"2024-01-01 10:10:1{n} WARNING the queue of the server is longer than it should be now" for n in range(9))
 
 
 def joined(body):

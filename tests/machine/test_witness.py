@@ -13,9 +13,7 @@ from rigup.machine.local import Local
 from rigup.machine.witness import Ended, Witness, how_it_ended, of_its_own, within, witnessed, words_of
 
 TRACE = b"OSError: libcudnn.so.9: cannot open shared object file: No such file or directory\n"
-LOG = (
-    "[    1.000000] NVRM: loaded\n[ 5000.000000] NVRM: Xid of another\n more of it\n[ 9000.000000] NVRM: Xid of ours\n"
-)
+LOG = "[    1.000000] NVRM: loaded\n[ 5000.000000] NVRM: Xid of another\n more of it\n[ 9000.000000] NVRM: Xid of ours\n"
 
 
 def causes(ended):
@@ -24,13 +22,7 @@ def causes(ended):
 
 @pytest.mark.parametrize(
     "before",
-    [
-        b"",
-        os.urandom(300_000),
-        bytes(range(256)) * 2000,
-        b"\r\x1b[32m 50%\x1b[0m|###  |" * 5000 + b"\n",
-        "进度 ████ ".encode() * 999,
-    ],
+    [b"", os.urandom(300_000), bytes(range(256)) * 2000, b"\r\x1b[32m 50%\x1b[0m|###  |" * 5000 + b"\n", "进度 ████ ".encode() * 999],
 )
 def test_its_last_words_are_heard_among_anything(before):
     ended = Ended(("python", "x.py"), 1, before + b"\n" + TRACE)
@@ -72,10 +64,13 @@ def test_the_journal_is_asked_for_stamps_that_can_be_told(monkeypatch):
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (-signal.SIGSEGV, "Segmentation fault\n"), (-signal.SIGKILL, "Killed\n"), (-99, "ended\n"), (3, "x: exit status 3\n"),
+        (-signal.SIGSEGV, "Segmentation fault\n"),
+        (-signal.SIGKILL, "Killed\n"),
+        (-99, "ended\n"),
+        (3, "x: exit status 3\n"),
         (-signal.SIGUSR1, f"signal {int(signal.SIGUSR1)}\n"),
     ],
-)  # fmt: skip
+)
 def test_its_end_is_told_as_a_shell_tells_it(status, said):
     assert how_it_ended(Ended(("x",), status, b"")) == said
 

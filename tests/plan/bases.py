@@ -71,9 +71,7 @@ def wheel(folder: Path, name: str, version: str) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"{plain}/__init__.py", f"__version__ = {version!r}\n")
         archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        archive.writestr(
-            f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{about}/RECORD", "")
     return path
 

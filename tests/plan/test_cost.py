@@ -19,10 +19,15 @@ from rigup.plan.environments.seeds import seeded
 @pytest.mark.parametrize(
     ("text", "bits"),
     [
-        ("50Mbit", 50_000_000), ("100 Mbit/s", 100_000_000), ("1Gbps", 10**9), ("6MB/s", 48_000_000), ("6Mb", 6_000_000),
-        ("0.5 gbit", 500_000_000), ("56kbit", 56_000),
+        ("50Mbit", 50_000_000),
+        ("100 Mbit/s", 100_000_000),
+        ("1Gbps", 10**9),
+        ("6MB/s", 48_000_000),
+        ("6Mb", 6_000_000),
+        ("0.5 gbit", 500_000_000),
+        ("56kbit", 56_000),
     ],
-)  # fmt: skip
+)
 def test_a_link_is_told_as_people_tell_it(text, bits):
     assert speed(text) == bits
 
@@ -37,16 +42,12 @@ def test_any_other_text_is_refused_with_what_to_write(text):
 
 
 def understood(text):
-    found = re.fullmatch(
-        r"\s*(\d{1,6}(?:\.\d{1,3})?)\s*[kmgtKMGT]?(?:[bB]|bit|bps|bytes?)(?:/s|ps)?\s*", text, re.IGNORECASE
-    )
+    found = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,3})?)\s*[kmgtKMGT]?(?:[bB]|bit|bps|bytes?)(?:/s|ps)?\s*", text, re.IGNORECASE)
     return bool(found) and float(found[1]) > 0
 
 
 def test_time_follows_from_bytes_and_link(chosen):
-    told = answer(
-        chosen("RTX 4070, driver 580.95.05, ubuntu 24.04, python 3.12", "torch==2.7.1+cu126"), speed("80Mbit")
-    )["cost"]
+    told = answer(chosen("RTX 4070, driver 580.95.05, ubuntu 24.04, python 3.12", "torch==2.7.1+cu126"), speed("80Mbit"))["cost"]
     assert told["seconds"] == round(told["download_bytes"] / 10_000_000)
     assert told["exact"]
     assert (told["root"], told["restarts"], told["not_counted"]) == (False, 0, [])
@@ -93,9 +94,7 @@ def test_a_new_environment_weighs_what_its_python_puts_into_it(tmp_path):
 
 
 def test_without_its_python_at_hand_an_environment_weighs_what_one_of_that_release_did():
-    with_setuptools, alone = (
-        seeded("make-environment", {"starter": "python3", "python": one}) for one in ("3.11", "3.13")
-    )
+    with_setuptools, alone = (seeded("make-environment", {"starter": "python3", "python": one}) for one in ("3.11", "3.13"))
     assert with_setuptools.disk > 1.5 * alone.disk
     assert seeded("make-environment", {"starter": "python3", "python": "3.99"}) == alone
     assert seeded("make-environment-windows", {"starter": "py", "python": "3.13"}) == alone

@@ -36,25 +36,11 @@ class Podman:
         self.store = ["--root", str(folder / "root"), "--runroot", self.run, "--storage-driver", driver]
 
     def __call__(self, *argv, **options):
-        return subprocess.run(
-            ["podman", *self.store, *argv], capture_output=True, text=True, timeout=900, check=False, **options
-        )
+        return subprocess.run(["podman", *self.store, *argv], capture_output=True, text=True, timeout=900, check=False, **options)
 
     def build(self, recipe, tag, folder, *options):
         (folder / "Dockerfile").write_text(recipe)
-        done = self(
-            "build",
-            "--isolation=chroot",
-            "--build-arg",
-            f"BASE={BASE}",
-            *options,
-            "-t",
-            tag,
-            "-f",
-            "Dockerfile",
-            ".",
-            cwd=folder,
-        )
+        done = self("build", "--isolation=chroot", "--build-arg", f"BASE={BASE}", *options, "-t", tag, "-f", "Dockerfile", ".", cwd=folder)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -102,9 +88,7 @@ def test_a_dockerfile_builds_and_holds_what_was_planned(podman, offline, tmp_pat
         "import os; from importlib.metadata import version as v; "
         "print('HAS', v('torch'), v('numpy'), os.environ['HSA_OVERRIDE_GFX_VERSION'])"
     )
-    assert f"HAS {choice.packages['torch']} 1.26.4 10.3.0" in podman.says(
-        "localhost/planned", tmp_path, "python", "-c", code
-    )
+    assert f"HAS {choice.packages['torch']} 1.26.4 10.3.0" in podman.says("localhost/planned", tmp_path, "python", "-c", code)
 
 
 def test_a_value_with_signs_of_a_shell_reaches_the_image_as_it_is(podman, offline, tmp_path):
@@ -114,9 +98,7 @@ def test_a_value_with_signs_of_a_shell_reaches_the_image_as_it_is(podman, offlin
     value = 'a "b" $HOME \\ `id` it\'s'
     odd = msgspec.structs.replace(choice, variables={"RIGUP_X": value})
     podman.build(rendered(odd, "dockerfile"), "localhost/odd", tmp_path, "--build-context", f"wheels1={folder}")
-    assert f"HAS {value}" in podman.says(
-        "localhost/odd", tmp_path, "python", "-c", "import os; print('HAS', os.environ['RIGUP_X'])"
-    )
+    assert f"HAS {value}" in podman.says("localhost/odd", tmp_path, "python", "-c", "import os; print('HAS', os.environ['RIGUP_X'])")
 
 
 def test_an_apptainer_definitions_sections_run_in_the_same_base(podman, offline, tmp_path):
@@ -165,8 +147,9 @@ def sdist(folder):
     with tarfile.open(folder / "flash_attn-2.8.3.tar.gz", "w:gz") as tar:
         for name, text in (
             ("pyproject.toml", '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'),
-            ("backend.py", BACKEND), ("PKG-INFO", "Metadata-Version: 2.1\nName: flash-attn\nVersion: 2.8.3\n"),
-        ):  # fmt: skip
+            ("backend.py", BACKEND),
+            ("PKG-INFO", "Metadata-Version: 2.1\nName: flash-attn\nVersion: 2.8.3\n"),
+        ):
             entry = tarfile.TarInfo("flash_attn-2.8.3/" + name)
             entry.size = len(text)
             tar.addfile(entry, io.BytesIO(text.encode()))
@@ -179,35 +162,35 @@ def compiled(podman, tmp_path_factory):
     choice = choose(wish, read_profile("RTX 3090, driver 580.95.05, ubuntu 24.04"))
     recipe = rendered(choice, "dockerfile")
     assert "-devel\nFROM ${BUILD} AS build\n" in recipe
-    assert (
-        recipe.index('ARG TORCH_CUDA_ARCH_LIST="8.6"')
-        < recipe.index('"wheel", "--no-deps"')
-        < recipe.index("FROM ${BASE}")
-    )
+    assert recipe.index('ARG TORCH_CUDA_ARCH_LIST="8.6"') < recipe.index('"wheel", "--no-deps"') < recipe.index("FROM ${BASE}")
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     for name in ("setuptools", "wheel", "packaging", "ninja", "psutil", "einops"):
         wheel(wheels, name, "99.0")
     (tmp_path / "pip.conf").write_text("[global]\nno-index = true\nfind-links = /wheels\n")
     link = 'RUN ["python", "-c", "import os; os.symlink(\'python\', \'/usr/bin/python3\')"]\n'
-    podman.build(
-        f"FROM {BASE}\nCOPY pip.conf /etc/pip.conf\nCOPY wheels /wheels\n{link}", "localhost/runtime", tmp_path
-    )
+    podman.build(f"FROM {BASE}\nCOPY pip.conf /etc/pip.conf\nCOPY wheels /wheels\n{link}", "localhost/runtime", tmp_path)
     sdist(wheels)
     (tmp_path / "compiler").write_bytes(b"x" * COMPILER)
     podman.build("FROM localhost/runtime\nCOPY wheels /wheels\nCOPY compiler /compiler\n", "localhost/devel", tmp_path)
     done = podman(
-        "build", "--isolation=chroot", "--build-arg", "BASE=localhost/runtime", "--build-arg", "BUILD=localhost/devel", "-t", "localhost/compiled", "-",
+        "build",
+        "--isolation=chroot",
+        "--build-arg",
+        "BASE=localhost/runtime",
+        "--build-arg",
+        "BUILD=localhost/devel",
+        "-t",
+        "localhost/compiled",
+        "-",
         input=recipe,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return recipe
 
 
 @pytest.mark.torch
-@pytest.mark.skipif(
-    not os.environ.get("RIGUP_TORCH_PYTHON"), reason="RIGUP_TORCH_PYTHON names no interpreter with torch"
-)
+@pytest.mark.skipif(not os.environ.get("RIGUP_TORCH_PYTHON"), reason="RIGUP_TORCH_PYTHON names no interpreter with torch")
 def test_verify_proves_torch_inside_an_image_of_two_stages(podman, compiled, tmp_path):
     """torch lies where it lies here, and is mounted: the account, its home and what the image lacks are the recipe's."""
     torch_home = Path(os.environ["RIGUP_TORCH_PYTHON"]).parent.parent
@@ -230,8 +213,7 @@ def test_what_has_to_be_compiled_is_compiled_in_a_stage_that_does_not_come_along
     )
     assert "HAS 8.6 1000 False None" in said
     sizes = [
-        int(podman("image", "inspect", "--format", "{{.Size}}", f"localhost/{name}").stdout)
-        for name in ("runtime", "devel", "compiled")
+        int(podman("image", "inspect", "--format", "{{.Size}}", f"localhost/{name}").stdout) for name in ("runtime", "devel", "compiled")
     ]
     assert sizes[1] > sizes[0] + COMPILER
     assert sizes[2] < sizes[0] + COMPILER / 2
@@ -242,7 +224,5 @@ def test_local_folders_lie_in_no_layer(podman, offline, tmp_path):
     choice, folder = offline("no gpu, debian 13", "torch")
     (folder / "big-1.0-py3-none-any.whl").write_bytes(b"x" * COMPILER)
     podman.build(rendered(choice, "dockerfile"), "localhost/light", tmp_path, "--build-context", f"wheels1={folder}")
-    base, light = (
-        int(podman("image", "inspect", "--format", "{{.Size}}", name).stdout) for name in (BASE, "localhost/light")
-    )
+    base, light = (int(podman("image", "inspect", "--format", "{{.Size}}", name).stdout) for name in (BASE, "localhost/light"))
     assert light < base + COMPILER / 2

@@ -44,10 +44,16 @@ def test_a_mac_with_apple_silicon_still_gets_the_newest_jax():
 @pytest.mark.parametrize(
     ("name", "isa"),
     [
-        ("Tesla M10", "sm_50"), ("10de:13bd", "sm_50"), ("GeForce GTX 750", "sm_50"), ("GTX 750 Ti", "sm_50"),
-        ("TITAN X", "sm_61"), ("GTX TITAN X", "sm_52"), ("RX 6750 GRE", "gfx1031"), ("RX 6750 GRE 10GB", "gfx1031"),
+        ("Tesla M10", "sm_50"),
+        ("10de:13bd", "sm_50"),
+        ("GeForce GTX 750", "sm_50"),
+        ("GTX 750 Ti", "sm_50"),
+        ("TITAN X", "sm_61"),
+        ("GTX TITAN X", "sm_52"),
+        ("RX 6750 GRE", "gfx1031"),
+        ("RX 6750 GRE 10GB", "gfx1031"),
     ],
-)  # fmt: skip
+)
 def test_a_name_tells_the_chip(name, isa):
     found, _id = gpu_in_words(name)
     assert found.isa == isa
@@ -56,12 +62,19 @@ def test_a_name_tells_the_chip(name, isa):
 @pytest.mark.parametrize(
     ("words", "distribution", "release", "glibc"),
     [
-        ("ubuntu jammy", "ubuntu", "22.04", "2.35"), ("bookworm", "debian", "12", "2.36"), ("al2023", "amzn", "2023", "2.34"),
-        ("debian 12 (bookworm)", "debian", "12", "2.36"), ("ubuntu 22.04 jammy", "ubuntu", "22.04", "2.35"),
-        ("sles 15 sp6", "sles", "15.6", "2.38"), ("kubuntu 24.04", "ubuntu", "24.04", "2.39"), ("rhel 8", "rhel", "8", "2.28"),
-        ("kali linux", "kali", "", None), ("tumbleweed", "opensuse tumbleweed", "", None), ("azure linux 3", "azure linux", "3", None),
+        ("ubuntu jammy", "ubuntu", "22.04", "2.35"),
+        ("bookworm", "debian", "12", "2.36"),
+        ("al2023", "amzn", "2023", "2.34"),
+        ("debian 12 (bookworm)", "debian", "12", "2.36"),
+        ("ubuntu 22.04 jammy", "ubuntu", "22.04", "2.35"),
+        ("sles 15 sp6", "sles", "15.6", "2.38"),
+        ("kubuntu 24.04", "ubuntu", "24.04", "2.39"),
+        ("rhel 8", "rhel", "8", "2.28"),
+        ("kali linux", "kali", "", None),
+        ("tumbleweed", "opensuse tumbleweed", "", None),
+        ("azure linux 3", "azure linux", "3", None),
     ],
-)  # fmt: skip
+)
 def test_a_distribution_is_known_by_what_people_call_it(words, distribution, release, glibc):
     site = read_profile(f"RTX 3090, driver 550.144.03, {words}, python 3.11")
     assert (site.system, site.distribution, site.release, site.glibc) == ("linux", distribution, release, glibc)

@@ -26,18 +26,23 @@ def files(without=(), **other):
         "/proc/modules": "nvidia 1 0 - Live 0x0\n" + "".join(f"m{n} 1 0 - Live 0x0\n" for n in range(20)),
         "/proc/cmdline": "BOOT_IMAGE=/boot/vmlinuz root=/dev/sda1 ro quiet\n",
         "/etc/modprobe.d/nvidia.conf": "blacklist nouveau\n",
-        f"{_CARD}class": "0x030000\n", f"{_CARD}vendor": "0x10de\n", f"{_CARD}device": "0x2684\n", f"{_CARD}revision": "0xa1\n",
+        f"{_CARD}class": "0x030000\n",
+        f"{_CARD}vendor": "0x10de\n",
+        f"{_CARD}device": "0x2684\n",
+        f"{_CARD}revision": "0xa1\n",
         "/usr/src/nvidia-580.95.05/dkms.conf": "",
         "/var/lib/dpkg/status": "Package: nvidia-dkms-580-open\nStatus: install ok installed\nVersion: 580.95.05\n\n",
-    }  # fmt: skip
+    }
     for release in (RUNS, NEXT):
         made |= {
-            f"/boot/vmlinuz-{release}": "", f"/boot/initrd.img-{release}": "",
-            f"/lib/modules/{release}/updates/dkms/nvidia.ko": "", f"/lib/modules/{release}/build/Makefile": "",
+            f"/boot/vmlinuz-{release}": "",
+            f"/boot/initrd.img-{release}": "",
+            f"/lib/modules/{release}/updates/dkms/nvidia.ko": "",
+            f"/lib/modules/{release}/build/Makefile": "",
             f"/lib/modules/{release}/kernel/drivers/gpu/drm/nouveau/nouveau.ko": "",
             f"/var/lib/dkms/nvidia/580.95.05/{release}/x86_64/log": "",
             f"/usr/src/linux-headers-{release}/Makefile": "",
-        }  # fmt: skip
+        }
     return {path: body for path, body in {**made, **other}.items() if not any(part in path for part in without)}
 
 
@@ -67,12 +72,15 @@ def test_where_all_is_ready_nothing_is_said(told):
     ("without", "words"),
     [
         ([f"{NEXT}/updates/", f"580.95.05/{NEXT}"], ("no module of nvidia", f"dkms autoinstall -k {NEXT}")),
-        ([f"{NEXT}/updates/", f"580.95.05/{NEXT}", f"headers-{NEXT}", f"{NEXT}/build"], ("headers are missing", f"install linux-headers-{NEXT}")),
+        (
+            [f"{NEXT}/updates/", f"580.95.05/{NEXT}", f"headers-{NEXT}", f"{NEXT}/build"],
+            ("headers are missing", f"install linux-headers-{NEXT}"),
+        ),
         (["dkms", f"{NEXT}/updates/"], ()),
         ([f"initrd.img-{NEXT}"], (NEXT, "no initial file system", "update-initramfs -c -k all")),
         (["modprobe.d"], ("Nothing keeps nouveau", "blacklist")),
     ],
-)  # fmt: skip
+)
 def test_each_lack_is_told_with_what_to_do(told, without, words):
     sentences = told(files(without))
     assert len(sentences) == (1 if words else 0)
@@ -80,7 +88,10 @@ def test_each_lack_is_told_with_what_to_do(told, without, words):
 
 
 def test_a_module_without_dkms_for_another_kernel_alone_is_told(told):
-    tree = {path.replace("updates/dkms", "kernel/nvidia-580-open"): body for path, body in files(["lib/dkms", "nvidia-580.95.05/dkms", f"{NEXT}/updates"]).items()}  # fmt: skip
+    tree = {
+        path.replace("updates/dkms", "kernel/nvidia-580-open"): body
+        for path, body in files(["lib/dkms", "nvidia-580.95.05/dkms", f"{NEXT}/updates"]).items()
+    }
     (sentence,) = told(tree)
     assert "install the driver's package for that kernel" in sentence
 
@@ -102,7 +113,7 @@ def test_under_secure_boot_a_module_of_ones_own_needs_the_owners_key(told, keys,
 
 @pytest.mark.parametrize(("free", "wrong"), [(40_000, True), (900_000, False)])
 def test_a_full_boot_disk_is_told(told, free, wrong):
-    df = f"Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/sda2 1000000 {1000000 - free} {free} 90% /boot\n"  # fmt: skip
+    df = f"Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/sda2 1000000 {1000000 - free} {free} 90% /boot\n"
     assert [("On /boot only" in one) for one in told(files(), df)] == ([True] if wrong else [])
 
 

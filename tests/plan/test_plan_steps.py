@@ -12,21 +12,7 @@ from rigup.stack.profile import read_profile
 from rigup.stack.site import Site, Sources
 from rigup.stack.wish import Wish
 
-KEYS = {
-    "kind",
-    "id",
-    "params",
-    "title",
-    "because",
-    "commands",
-    "where",
-    "root",
-    "network",
-    "restart",
-    "tag",
-    "state",
-    "undo",
-}
+KEYS = {"kind", "id", "params", "title", "because", "commands", "where", "root", "network", "restart", "tag", "state", "undo"}
 
 
 def steps(choice):
@@ -113,10 +99,7 @@ def test_a_driver_of_another_provider_goes_first_and_says_so():
     told = [as_data(step) for step in drivers.steps(change("nvidia-driver", "580", "535.183"), site)]
     assert kinds(told)[0] == "remove-driver"
     assert told[0]["tag"] == "destructive"
-    fresh = [
-        as_data(step)
-        for step in drivers.steps(change("nvidia-driver", "580"), read_profile("RTX 4070, driver none, debian 12"))
-    ]
+    fresh = [as_data(step) for step in drivers.steps(change("nvidia-driver", "580"), read_profile("RTX 4070, driver none, debian 12"))]
     assert "remove-driver" not in kinds(fresh)
 
 
@@ -163,9 +146,7 @@ def test_what_the_tables_do_not_know_is_said_and_not_guessed():
 
 def test_a_plan_without_root_blocks_what_needs_it(chosen):
     choice = chosen("RTX 4070, driver 580.95.05, ubuntu 24.04, python 3.12")
-    barred = msgspec.structs.replace(
-        choice, changes=(change("nvidia-driver", "580"),), site=choice.site.but(root=False)
-    )
+    barred = msgspec.structs.replace(choice, changes=(change("nvidia-driver", "580"),), site=choice.site.but(root=False))
     told = [step for step in steps(barred) if step["root"]]
     assert told
     assert {step["state"] for step in told} == {"blocked"}
@@ -195,9 +176,7 @@ def test_a_plan_for_the_planned_state_is_ready(chosen):
 
 
 def test_an_environment_of_another_python_is_left_alone(chosen):
-    site = read_profile("no gpu, debian 13, python 3.13").but(
-        installed={"numpy": "1.0"}, environment="/srv/env", python="3.6"
-    )
+    site = read_profile("no gpu, debian 13, python 3.13").but(installed={"numpy": "1.0"}, environment="/srv/env", python="3.6")
     told = steps(chosen("", site=site, python="3.12"))
     made = next(step for step in told if step["kind"].startswith("make-"))
     assert made["params"]["environment"] == "/srv/env-3.12"
@@ -215,13 +194,7 @@ def test_conda_makes_the_environment_and_pip_comes_last(chosen):
     choice = chosen("RTX 4070, driver 580.95.05, ubuntu 24.04, python 3.12", manager="conda")
     asking = msgspec.structs.replace(choice, changes=(change("toolkit", "CUDA 12.4 and cuDNN 9.1"),))
     told = steps(asking)
-    assert kinds(told) == [
-        "make-conda-environment",
-        "install-with-conda",
-        "install-with-conda",
-        "link-folder",
-        "install-into-environment",
-    ]
+    assert kinds(told) == ["make-conda-environment", "install-with-conda", "install-with-conda", "link-folder", "install-into-environment"]
     assert "nvidia/label/cuda-12.4.1" in told[1]["commands"][0]
     assert told[1]["commands"][0].index("nvidia/label/cuda-12.4.1") < told[1]["commands"][0].index("conda-forge")
     assert not any("pytorch" in argv for argv in commands(told))
@@ -234,9 +207,7 @@ def test_variables_stay_in_the_environment(chosen):
     assert variable["commands"][0][-3:] == [".venv/bin/activate", "HSA_OVERRIDE_GFX_VERSION", "10.3.0"]
     assert variable["undo"]
     conda = steps(chosen("Radeon 680M, ubuntu 24.04, python 3.12", "torch==2.7.1", manager="conda"))
-    assert ["conda", "env", "config", "vars", "set", "-p", ".venv", "HSA_OVERRIDE_GFX_VERSION=10.3.0"] in commands(
-        conda
-    )
+    assert ["conda", "env", "config", "vars", "set", "-p", ".venv", "HSA_OVERRIDE_GFX_VERSION=10.3.0"] in commands(conda)
 
 
 def test_windows_starts_python_by_its_launcher(chosen):
@@ -247,9 +218,8 @@ def test_windows_starts_python_by_its_launcher(chosen):
 
 def test_a_persons_own_places_are_kept_and_a_password_is_not_told(chosen):
     sources = Sources(
-        index="https://mirror.example/simple", extra_indexes=("https://ada:secret@pypi.example/simple",),
-        find_links=("/srv/my wheels",),
-    )  # fmt: skip
+        index="https://mirror.example/simple", extra_indexes=("https://ada:secret@pypi.example/simple",), find_links=("/srv/my wheels",)
+    )
     site = read_profile("RTX 4070, driver 550.54, ubuntu 24.04, python 3.12").but(sources=sources)
     told = commands(steps(chosen("", "torch==2.7.1+cu118", site=site)))
     install = next(argv for argv in told if "install" in argv)
@@ -286,9 +256,7 @@ def test_amds_own_driver_needs_the_headers_and_a_restart():
 
 def test_the_memory_of_an_integrated_gpu_is_raised_as_the_kernel_wants_it():
     site = read_profile("Radeon 680M, ubuntu 24.04, kernel 6.17.0-8-generic")
-    told = [
-        as_data(step) for step in kernel.parameter_steps(change("kernel-parameter", "ttm.pages_limit=6291456"), site)
-    ]
+    told = [as_data(step) for step in kernel.parameter_steps(change("kernel-parameter", "ttm.pages_limit=6291456"), site)]
     assert [step["params"] for step in told] == [{"module": "ttm", "name": "pages_limit", "value": "6291456"}]
     assert ["update-initramfs", "-u", "-k", "all"] in commands(told)
 
@@ -308,9 +276,7 @@ def test_groups_count_from_the_next_login_on():
 
 @pytest.mark.parametrize(("distribution", "program"), [("ubuntu 24.04", "apt"), ("fedora 44", "dnf")])
 def test_root_is_told_the_proxy_that_sudo_takes_away(distribution, program, chosen):
-    site = read_profile(f"RTX 4070, driver none, {distribution}, python 3.12").but(
-        sources=Sources(proxy="http://proxy.example:3128")
-    )
+    site = read_profile(f"RTX 4070, driver none, {distribution}, python 3.12").but(sources=Sources(proxy="http://proxy.example:3128"))
     told = [step for step in steps(chosen("", site=site)) if step["kind"] == "tell-proxy-as-root"]
     assert [step["params"]["program"] for step in told] == [program]
     assert any("http://proxy.example:3128" in word for argv in told[0]["commands"] for word in argv)
@@ -339,19 +305,30 @@ def test_work_in_images_sets_up_the_engine_and_not_an_environment(chosen):
 
 @pytest.mark.parametrize(
     "kind",
-    ["nvidia-driver", "windows-driver", "amdgpu", "rocm", "kernel", "kernel-parameter", "groups", "container-toolkit",
-     "container-engine", "toolkit", "os", "wsl", "firmware", "service"],
-)  # fmt: skip
+    [
+        "nvidia-driver",
+        "windows-driver",
+        "amdgpu",
+        "rocm",
+        "kernel",
+        "kernel-parameter",
+        "groups",
+        "container-toolkit",
+        "container-engine",
+        "toolkit",
+        "os",
+        "wsl",
+        "firmware",
+        "service",
+    ],
+)
 @pytest.mark.parametrize(
-    "profile",
-    ["ubuntu 24.04", "rocky 9.4", "sles 15.7", "arch", "nixos", "wsl, ubuntu 24.04", "windows 11", "macos 15.6"],
+    "profile", ["ubuntu 24.04", "rocky 9.4", "sles 15.7", "arch", "nixos", "wsl, ubuntu 24.04", "windows 11", "macos 15.6"]
 )
 def test_every_change_of_the_contract_has_a_step_on_every_system(kind, profile, chosen):
     choice = chosen(f"no gpu, {profile}, python 3.12")
     to = {"service": "ollama"}.get(kind, "12.4")
-    asking = msgspec.structs.replace(
-        choice, changes=(change(kind, to),), variables={"HSA_OVERRIDE_GFX_VERSION": "10.3.0"}
-    )
+    asking = msgspec.structs.replace(choice, changes=(change(kind, to),), variables={"HSA_OVERRIDE_GFX_VERSION": "10.3.0"})
     assert list(system.steps(asking))
 
 

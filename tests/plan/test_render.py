@@ -97,9 +97,14 @@ def run_dry(text: str, told: list[dict], folder: Path, parts: int) -> list[list[
     env = {"PATH": str(bin_), "RIGUP_LOG": str(folder / "log")}
     for part in range(1, parts + 1):
         done = subprocess.run(
-            [DASH, "plan.sh", *([str(part)] if part > 1 else [])], cwd=folder, env=env, capture_output=True, text=True, timeout=60,
+            [DASH, "plan.sh", *([str(part)] if part > 1 else [])],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=60,
             check=False,
-        )  # fmt: skip
+        )
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
     return calls(folder / "log")
 
@@ -138,14 +143,13 @@ def test_a_script_of_every_manager_runs_its_commands(manager, chosen, tmp_path):
 
 evil = st.text(
     st.one_of(st.sampled_from(list("'\"`$();|&<>\\ \n\t*?[]{}~#!-=%é漢")), st.characters(codec="utf-8", exclude_characters="\0/")),
-    min_size=1, max_size=20,
-).filter(lambda text: text not in (".", ".."))  # fmt: skip
+    min_size=1,
+    max_size=20,
+).filter(lambda text: text not in (".", ".."))
 
 
 @needs_dash
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(folder=evil, wheels=evil, value=evil)
 def test_hostile_names_stay_one_word(folder, wheels, value, tmp_path_factory):
     home = tmp_path_factory.mktemp("hostile")
@@ -180,11 +184,7 @@ def test_a_variable_is_set_in_the_environment_and_taken_back(chosen, tmp_path):
     told = next(step for step in steps(choice) if step["kind"] == "set-environment-variable")
     subprocess.run(told["commands"][0], check=True, timeout=30)
     shown = subprocess.run(
-        [DASH, "-c", '. "$1"; printf %s "$RIGUP_X"', "sh", str(activate)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=30,
+        [DASH, "-c", '. "$1"; printf %s "$RIGUP_X"', "sh", str(activate)], capture_output=True, text=True, check=True, timeout=30
     )
     assert shown.stdout == value
     subprocess.run(told["undo"][0], check=True, timeout=30)
@@ -197,9 +197,7 @@ def test_shellcheck_finds_nothing_in_a_script(machine, chosen, tmp_path):
     if choice.site.system == "windows":
         pytest.skip("Windows has PowerShell")
     (tmp_path / "plan.sh").write_text(rendered(choice, "script"))
-    done = subprocess.run(
-        ["shellcheck", str(tmp_path / "plan.sh")], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run(["shellcheck", str(tmp_path / "plan.sh")], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == ""
 
 
@@ -236,9 +234,7 @@ def test_poetrys_table_binds_packages_to_their_index(choice):
     known = {source["name"] for source in tool.get("source", ())}
     assert {told["source"] for told in tool["dependencies"].values() if "source" in told} <= known
     assert {source["priority"] for source in tool.get("source", ())} <= {"primary", "supplemental", "explicit"}
-    assert all(
-        set(told) <= {"version", "extras", "source"} for told in tool["dependencies"].values() if isinstance(told, dict)
-    )
+    assert all(set(told) <= {"version", "extras", "source"} for told in tool["dependencies"].values() if isinstance(told, dict))
 
 
 def test_an_index_of_ones_own_is_the_default_one(chosen):
@@ -256,9 +252,7 @@ def test_an_index_of_ones_own_is_the_default_one(chosen):
 
 def test_two_indexes_never_share_a_name(chosen):
     site = read_profile("no gpu, debian 13, python 3.13").but(
-        sources=Sources(
-            index="https://a.example/simple", extra_indexes=("https://b.example/whl/cpu", "https://c.example/cpu")
-        )
+        sources=Sources(index="https://a.example/simple", extra_indexes=("https://b.example/whl/cpu", "https://c.example/cpu"))
     )
     uv = tomllib.loads(rendered(chosen("", "torch", site=site), "pyproject"))["tool"]["uv"]
     names = [index["name"] for index in uv["index"]]

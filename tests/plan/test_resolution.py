@@ -37,18 +37,39 @@ OLDER = f"cp{BEFORE}-none-any".replace(".", "")
 MACHINE = f"RTX 3060, driver 560.35, ubuntu 24.04, python {PYTHON}"
 # name, version, what it needs; torch's own index has the builds with a local part
 DEFAULT = (
-    ("torch", "2.9.1", ()), ("torch", "99.0", ()), ("torchvision", "0.24.1", ("torch==2.9.1",)),
-    ("torchvision", "99.0", ("torch==99.0",)), ("pictures", "1.0", ("torch", "torchvision")), ("plain", "1.0", ("needed",)),
-    ("needed", "3.0", ()), ("needed", "2.0", ()), ("aged", "1.0", ("torch<2.9",)), ("torch", "2.8.0", ()),
-    ("builder", "0.3.1.dev5", ()), ("early", "0.1", ()), ("deepspeed", "0.2", ()), ("transformers", "4.40", ()), ("transformers", "5.2", ()),
-    ("carrier", "1.0", ("transformers",)), ("torch", "2.3.1", ()), ("setuptools", "80.0", ()), ("wheel", "0.45", ()),
-    ("packaging", "26.0", ()), ("ninja", "1.13", ()), ("unripe", "0.66b2", ()), ("tracing", "1.0", ("unripe==0.66b2", "builder")),
-    ("triton", "3.5.1", ()), ("triton", "99.0", ()), ("kernels", "1.0", ("triton",)),
-)  # fmt: skip
+    ("torch", "2.9.1", ()),
+    ("torch", "99.0", ()),
+    ("torchvision", "0.24.1", ("torch==2.9.1",)),
+    ("torchvision", "99.0", ("torch==99.0",)),
+    ("pictures", "1.0", ("torch", "torchvision")),
+    ("plain", "1.0", ("needed",)),
+    ("needed", "3.0", ()),
+    ("needed", "2.0", ()),
+    ("aged", "1.0", ("torch<2.9",)),
+    ("torch", "2.8.0", ()),
+    ("builder", "0.3.1.dev5", ()),
+    ("early", "0.1", ()),
+    ("deepspeed", "0.2", ()),
+    ("transformers", "4.40", ()),
+    ("transformers", "5.2", ()),
+    ("carrier", "1.0", ("transformers",)),
+    ("torch", "2.3.1", ()),
+    ("setuptools", "80.0", ()),
+    ("wheel", "0.45", ()),
+    ("packaging", "26.0", ()),
+    ("ninja", "1.13", ()),
+    ("unripe", "0.66b2", ()),
+    ("tracing", "1.0", ("unripe==0.66b2", "builder")),
+    ("triton", "3.5.1", ()),
+    ("triton", "99.0", ()),
+    ("kernels", "1.0", ("triton",)),
+)
 OF_TORCH = (
-    ("torch", "2.9.1+cu126", ("needed<3",)), ("torchvision", "0.24.1+cu126", ("torch==2.9.1",)), ("torch", "2.8.0+cu126", ()),
+    ("torch", "2.9.1+cu126", ("needed<3",)),
+    ("torchvision", "0.24.1+cu126", ("torch==2.9.1",)),
+    ("torch", "2.8.0+cu126", ()),
     ("torch", "2.3.1+cu121", ()),
-)  # fmt: skip
+)
 
 
 SOURCES = (
@@ -163,9 +184,7 @@ def versions(choice) -> dict[str, str]:
 @pytest.mark.usefixtures("resolver")
 def test_what_is_asked_for_beside_never_replaces_the_chosen_torch(asked):
     found = asked("torch==2.9.1+cu126", "pictures")
-    assert versions(found) == {
-        "torch": "2.9.1+cu126", "torchvision": "0.24.1+cu126", "pictures": "1.0", "needed": "2.0",
-    }  # fmt: skip
+    assert versions(found) == {"torch": "2.9.1+cu126", "torchvision": "0.24.1+cu126", "pictures": "1.0", "needed": "2.0"}
     assert found.resolution.whole
 
 
@@ -188,8 +207,9 @@ def test_a_release_without_a_wheel_is_taken_before_a_preview_and_where_the_table
 def test_the_wheel_of_a_package_that_has_previews_alone_is_taken_and_no_other_python_for_it(asked):
     found = asked("torch==2.9.1+cu126", "tracing")
     assert {one.name: (one.version, one.built) for one in found.resolution.packages if one.name in ("unripe", "builder")} == {
-        "unripe": ("0.66b2", False), "builder": ("1.0", True),
-    }  # fmt: skip
+        "unripe": ("0.66b2", False),
+        "builder": ("1.0", True),
+    }
     assert found.python == PYTHON
 
 
@@ -348,10 +368,7 @@ def test_without_a_network_nothing_is_asked_and_the_plan_says_so(chosen):
     found = resolve.resolved(chosen(MACHINE + ", no network", "torch", "timm"), here=True, variables={})
     assert not found.resolution.packages
     assert "there is no network" in found.resolution.because[0]
-    assert [word for group in groups(found)[1:] for word in group.wanted] == [
-        "timm",
-        f"torch=={found.packages['torch']}",
-    ]
+    assert [word for group in groups(found)[1:] for word in group.wanted] == ["timm", f"torch=={found.packages['torch']}"]
 
 
 def test_the_answer_holds_the_whole_set_and_names_versions_of_what_was_left_open(asked):
@@ -371,12 +388,18 @@ def test_every_form_carries_what_was_resolved(asked, form):
 # -- the question --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("profile", "named"), [
-    ("RTX 3060, driver 560.35, ubuntu 24.04", "x86_64-manylinux_2_39"), ("RTX 3060, driver 560.35, ubuntu 20.04", "x86_64-manylinux_2_31"),
-    ("RTX 3060, driver 560.35, centos 7", "x86_64-manylinux_2_17"), ("no gpu, alpine 3.22, musl", "x86_64-unknown-linux-musl"),
-    ("GH200, driver 580.95.05, ubuntu 24.04, arch aarch64", "aarch64-manylinux_2_39"),
-    ("Apple M4, macos 15.6", "aarch64-apple-darwin"), ("RTX 3060, driver 560.35, windows 11", "x86_64-pc-windows-msvc"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("profile", "named"),
+    [
+        ("RTX 3060, driver 560.35, ubuntu 24.04", "x86_64-manylinux_2_39"),
+        ("RTX 3060, driver 560.35, ubuntu 20.04", "x86_64-manylinux_2_31"),
+        ("RTX 3060, driver 560.35, centos 7", "x86_64-manylinux_2_17"),
+        ("no gpu, alpine 3.22, musl", "x86_64-unknown-linux-musl"),
+        ("GH200, driver 580.95.05, ubuntu 24.04, arch aarch64", "aarch64-manylinux_2_39"),
+        ("Apple M4, macos 15.6", "aarch64-apple-darwin"),
+        ("RTX 3060, driver 560.35, windows 11", "x86_64-pc-windows-msvc"),
+    ],
+)
 def test_the_platform_is_the_machines_own(profile, named):
     assert platform(read_profile(profile)) == named
 
@@ -399,9 +422,7 @@ def test_no_text_breaks_out_of_its_place_in_a_project(name, url):
 
 def test_what_stands_there_under_an_odd_name_keeps_nothing_from_being_resolved(asked, monkeypatch):
     monkeypatch.setattr(
-        question_module,
-        "_installed",
-        lambda _choice: {"plain": "1.0", "-odd": "1", "worn": "not a version", "needed": "2.0"},
+        question_module, "_installed", lambda _choice: {"plain": "1.0", "-odd": "1", "worn": "not a version", "needed": "2.0"}
     )
     assert versions(asked("plain")) == {"plain": "1.0", "needed": "2.0"}, "what stands there is kept where it fits"
 

@@ -19,9 +19,7 @@ TREE = """\
 
 def test_no_word_loses_a_part_that_looks_like_a_mark():
     words = _no(SAID).refused
-    assert words.startswith(
-        "Because pandas==2.2.3 depends on numpy{python_full_version < '3.12'}>=1.23.2 and numpy<1.20 was asked for"
-    )
+    assert words.startswith("Because pandas==2.2.3 depends on numpy{python_full_version < '3.12'}>=1.23.2 and numpy<1.20 was asked for")
     assert "And because pandas==2.2.3 was asked for, we can conclude" in words
 
 

@@ -15,10 +15,15 @@ from rigup.stack.wish import Wish
 from rigup.steps import KINDS, make, make_as
 
 THERE = SystemState(
-    groups=("video",), assigned=("video", "render"), engines={"docker": ("nvidia", "runc")}, container_toolkit=True,
-    toolkits={"cuda": ("12.6.11",), "rocm": ("6.2.4",)}, kernels=("6.8.0-49-generic", "6.14.0-36-generic"),
-    options={"ttm.pages_limit": "25600000", "iommu": "pt"}, packages={"nvidia-fabricmanager-550": "550.127.05-1"},
-)  # fmt: skip
+    groups=("video",),
+    assigned=("video", "render"),
+    engines={"docker": ("nvidia", "runc")},
+    container_toolkit=True,
+    toolkits={"cuda": ("12.6.11",), "rocm": ("6.2.4",)},
+    kernels=("6.8.0-49-generic", "6.14.0-36-generic"),
+    options={"ttm.pages_limit": "25600000", "iommu": "pt"},
+    packages={"nvidia-fabricmanager-550": "550.127.05-1"},
+)
 
 
 @pytest.fixture
@@ -30,21 +35,30 @@ def choice():
 @pytest.mark.parametrize(
     ("kind", "params", "there"),
     [
-        ("join-group-yourself", {"group": "render"}, True), ("join-group-yourself", {"group": "docker"}, False),
-        ("set-up-container-toolkit", {}, True), ("tell-engine", {"engine": "docker"}, True),
-        ("tell-engine", {"engine": "containerd"}, False), ("describe-devices", {}, False),
-        ("install-engine", {"engine": "docker"}, True), ("install-engine", {"engine": "podman"}, False),
-        ("install-cuda-toolkit", {"version": "12.6"}, True), ("install-cuda-toolkit", {"version": "11.8"}, False),
-        ("install-rocm-release", {"version": "6.2.4"}, True), ("install-kernel", {"version": "6.11"}, True),
+        ("join-group-yourself", {"group": "render"}, True),
+        ("join-group-yourself", {"group": "docker"}, False),
+        ("set-up-container-toolkit", {}, True),
+        ("tell-engine", {"engine": "docker"}, True),
+        ("tell-engine", {"engine": "containerd"}, False),
+        ("describe-devices", {}, False),
+        ("install-engine", {"engine": "docker"}, True),
+        ("install-engine", {"engine": "podman"}, False),
+        ("install-cuda-toolkit", {"version": "12.6"}, True),
+        ("install-cuda-toolkit", {"version": "11.8"}, False),
+        ("install-rocm-release", {"version": "6.2.4"}, True),
+        ("install-kernel", {"version": "6.11"}, True),
         ("install-kernel", {"version": "6.17"}, False),
         ("set-module-option", {"module": "ttm", "name": "pages_limit", "value": "25600000"}, True),
         ("set-module-option", {"module": "ttm", "name": "pages_limit", "value": "1"}, False),
-        ("set-kernel-argument", {"argument": "iommu=pt"}, True), ("set-kernel-argument", {"argument": "iommu=on"}, False),
-        ("install-fabric-manager", {"branch": "550"}, True), ("install-fabric-manager", {"branch": "580"}, False),
-        ("install-system-packages", {"packages": "nvidia-fabricmanager-550"}, True), ("log-in-again", {}, False),
+        ("set-kernel-argument", {"argument": "iommu=pt"}, True),
+        ("set-kernel-argument", {"argument": "iommu=on"}, False),
+        ("install-fabric-manager", {"branch": "550"}, True),
+        ("install-fabric-manager", {"branch": "580"}, False),
+        ("install-system-packages", {"packages": "nvidia-fabricmanager-550"}, True),
+        ("log-in-again", {}, False),
         ("restart-machine", {}, False),
     ],
-)  # fmt: skip
+)
 def test_a_step_is_satisfied_by_what_stands_there_and_by_nothing_else(choice, kind, params, there):
     step = make_as(kind, params, KINDS, ())
     assert (state(step, choice)[0] == "satisfied") is there
@@ -56,21 +70,15 @@ def test_a_machine_in_words_has_nothing_of_it():
 
 
 def test_podman_is_used_where_it_alone_is_there():
-    site = read_profile("RTX 3090, driver 550.144.03, ubuntu 22.04").but(
-        system_state=SystemState(engines={"podman": ()})
-    )
+    site = read_profile("RTX 3090, driver 550.144.03, ubuntu 22.04").but(system_state=SystemState(engines={"podman": ()}))
     told = [argv[0] for step in steps(choose(Wish(manager="docker"), site)) for argv in step.commands]
     assert "podman" in told
     assert "docker" not in told
 
 
-@pytest.mark.parametrize(
-    ("source", "purged"), [("Ubuntu's archive", False), ("NVIDIA's repository", True), ("", False)]
-)
+@pytest.mark.parametrize(("source", "purged"), [("Ubuntu's archive", False), ("NVIDIA's repository", True), ("", False)])
 def test_a_driver_of_another_provider_goes_first(source, purged):
-    site = read_profile("RTX 3090, driver 470.256.02, ubuntu 22.04, python 3.12").but(
-        system_state=SystemState(driver_source=source)
-    )
+    site = read_profile("RTX 3090, driver 470.256.02, ubuntu 22.04, python 3.12").but(system_state=SystemState(driver_source=source))
     made = steps(choose(Wish(prefer="newest"), site))
     assert any(step.kind == "remove-driver" for step in made) is purged
     assert not purged or source in next(step.because for step in made if step.kind == "remove-driver")
@@ -95,11 +103,12 @@ def trouble(kind, **params):
     ("told", "mended"),
     [
         (trouble("install-driver-branch", vendor="NVIDIA", branch="580"), True),
-        (trouble("join-group-yourself", group="render"), True), (trouble("join-group-yourself", group="docker"), False),
+        (trouble("join-group-yourself", group="render"), True),
+        (trouble("join-group-yourself", group="docker"), False),
         (trouble("install-torch", torch="2.15.0"), False),  # a new environment leaves the old one as it is
         (trouble("load-module", module="nvidia_uvm"), False),
     ],
-)  # fmt: skip
+)
 def test_a_plan_names_the_findings_that_its_steps_mend(told, mended):
     site = read_profile("RTX 3090, driver none, ubuntu 22.04, python 3.12").but(troubles=(told,))
     choice = choose(Wish(), site)

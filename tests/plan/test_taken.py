@@ -40,13 +40,14 @@ def test_a_script_makes_the_environment_that_was_planned(chosen, tmp_path):
     (tmp_path / "plan.sh").write_text(rendered(choice, "script"))
     done = subprocess.run(["sh", "plan.sh"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    code = (
-        "import os, torch, numpy; print(torch.__version__, numpy.__version__, os.environ['HSA_OVERRIDE_GFX_VERSION'])"
-    )
+    code = "import os, torch, numpy; print(torch.__version__, numpy.__version__, os.environ['HSA_OVERRIDE_GFX_VERSION'])"
     said = subprocess.run(
         ["sh", "-c", '. "$1/bin/activate"; python -c "$2"', "sh", str(tmp_path / "an env"), code],
-        capture_output=True, text=True, timeout=60, check=True,
-    ).stdout  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
     assert said.split() == [choice.packages["torch"], "1.26.4", "10.3.0"]
 
 
@@ -54,11 +55,7 @@ def test_a_script_makes_the_environment_that_was_planned(chosen, tmp_path):
 def served(tmp_path):
     """Two indexes on loopback: one of torch's kind, one for all else."""
     root = tmp_path / "www"
-    for index, name, version in (
-        ("cu126", "torch", "2.9.1+cu126"),
-        ("simple", "torch", "2.9.1"),
-        ("simple", "numpy", "1.26.4"),
-    ):
+    for index, name, version in (("cu126", "torch", "2.9.1+cu126"), ("simple", "torch", "2.9.1"), ("simple", "numpy", "1.26.4")):
         page = root / index / name
         page.mkdir(parents=True)
         made = wheel(page, name, version)
@@ -79,9 +76,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.mark.skipif(not UV, reason="uv is not installed")
 def test_uv_locks_each_package_from_its_own_index(chosen, served, tmp_path):
-    site = read_profile(f"RTX 3060, driver 560.35, ubuntu 24.04, python {PYTHON}").but(
-        sources=Sources(index=served + "/simple")
-    )
+    site = read_profile(f"RTX 3060, driver 560.35, ubuntu 24.04, python {PYTHON}").but(sources=Sources(index=served + "/simple"))
     made = chosen("", "torch==2.9.1+cu126", "numpy<2,>=1.26", site=site)
     one = made.chosen[0]
     build = msgspec.structs.replace(one.build, index=served + "/cu126")
@@ -104,26 +99,30 @@ def conda_package(folder: Path, name: str, version: str) -> dict:
     file = f"{name}-{version}-0.tar.bz2"
     about = {"name": name, "version": version, "build": "0", "build_number": 0, "depends": [], "subdir": "noarch"}
     content = {
-        "info/index.json": json.dumps(about), "info/files": f"share/{name}.txt\n", f"share/{name}.txt": version,
-        "info/paths.json": json.dumps({"paths_version": 1, "paths": [{
-            "_path": f"share/{name}.txt", "path_type": "hardlink", "size_in_bytes": len(version),
-            "sha256": hashlib.sha256(version.encode()).hexdigest(),
-        }]}),
-    }  # fmt: skip
+        "info/index.json": json.dumps(about),
+        "info/files": f"share/{name}.txt\n",
+        f"share/{name}.txt": version,
+        "info/paths.json": json.dumps(
+            {
+                "paths_version": 1,
+                "paths": [
+                    {
+                        "_path": f"share/{name}.txt",
+                        "path_type": "hardlink",
+                        "size_in_bytes": len(version),
+                        "sha256": hashlib.sha256(version.encode()).hexdigest(),
+                    }
+                ],
+            }
+        ),
+    }
     with tarfile.open(folder / file, "w:bz2") as archive:
         for path, text in content.items():
             member = tarfile.TarInfo(path)
             member.size = len(text.encode())
             archive.addfile(member, io.BytesIO(text.encode()))
     packed = (folder / file).read_bytes()
-    return {
-        file: {
-            **about,
-            "sha256": hashlib.sha256(packed).hexdigest(),
-            "md5": hashlib.md5(packed).hexdigest(),
-            "size": len(packed),
-        }
-    }
+    return {file: {**about, "sha256": hashlib.sha256(packed).hexdigest(), "md5": hashlib.md5(packed).hexdigest(), "size": len(packed)}}
 
 
 def channel(folder: Path, packages: dict[str, str]) -> Path:
@@ -151,9 +150,7 @@ def test_an_environment_file_is_solved_with_the_toolkit_from_its_label(chosen, t
     channel(tmp_path / names[0], {"cuda-toolkit": "12.4.1"})
     channel(tmp_path / "conda-forge", {"cuda-toolkit": "13.9", "python": f"{PYTHON}.9", "pip": "26.0"})
     asked = [rattler.Channel((tmp_path / name).as_uri()) for name in names if name != "nodefaults"]
-    records = asyncio.run(
-        rattler.solve(asked, specs, gateway=rattler.Gateway(cache_dir=tmp_path / "cache"), platforms=["noarch"])
-    )
+    records = asyncio.run(rattler.solve(asked, specs, gateway=rattler.Gateway(cache_dir=tmp_path / "cache"), platforms=["noarch"]))
     found = {record.name.normalized: str(record.version) for record in records}
     assert found == {"cuda-toolkit": "12.4.1", "python": f"{PYTHON}.9", "pip": "26.0"}
     asyncio.run(rattler.install(records, target_prefix=tmp_path / "env", cache_dir=tmp_path / "packages"))

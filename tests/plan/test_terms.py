@@ -26,13 +26,7 @@ from tiny_environments import make_wheel, says
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 # A stranger has put a newer release of the company's own package into the public index.
-PUBLIC = (
-    ("secretlib", "99.0", ()),
-    ("stone", "1.0", ()),
-    ("stone", "1.1", ()),
-    ("stone", "2.0rc1", ()),
-    ("bridge", "2.0", ("stone",)),
-)
+PUBLIC = (("secretlib", "99.0", ()), ("stone", "1.0", ()), ("stone", "1.1", ()), ("stone", "2.0rc1", ()), ("bridge", "2.0", ("stone",)))
 COMPANY = (("secretlib", "1.0", ("stone",)), ("stone", "1.0", ()))
 
 
@@ -98,9 +92,7 @@ class _World:
             (self.folder / f"{other}.txt").write_text(body)
         (self.folder / name).write_text(text.format(public=self.public, company=self.company))
         site = read_profile(f"no gpu, debian 12, python {PYTHON}").but(
-            sources=Sources(index=self.public),
-            environment=str(self.folder / "env"),
-            interpreters={PYTHON: sys.executable},
+            sources=Sources(index=self.public), environment=str(self.folder / "env"), interpreters={PYTHON: sys.executable}
         )
         if self.installer == "uv":
             site = site.but(system_state=type(site.system_state)(uv=True, uv_program=found_uv()))
@@ -120,7 +112,7 @@ class _World:
                     done = subprocess.run(argv, capture_output=True, text=True, timeout=200, check=False)
                     if done.returncode:
                         return done.stderr
-        code = "import importlib, sys\nfor name in ('stone','secretlib','bridge'):\n try:\n  m = importlib.import_module(name); print(name, m.VERSION, m.FROM)\n except ImportError: pass"  # fmt: skip
+        code = "import importlib, sys\nfor name in ('stone','secretlib','bridge'):\n try:\n  m = importlib.import_module(name); print(name, m.VERSION, m.FROM)\n except ImportError: pass"
         told = says(self.folder / "env" / "bin" / "python", "-c", code)
         return {line.split()[0]: tuple(line.split()[1:]) for line in told.splitlines()}
 
@@ -132,10 +124,7 @@ def test_a_companys_index_is_asked_and_no_public_package_of_the_same_name_comes(
 
 
 def test_the_right_hashes_install(world):
-    lines = [
-        f"stone==1.1 {world.hash('public', 'stone', '1.1')}",
-        f"bridge==2.0 \\\n  {world.hash('public', 'bridge', '2.0')}",
-    ]
+    lines = [f"stone==1.1 {world.hash('public', 'stone', '1.1')}", f"bridge==2.0 \\\n  {world.hash('public', 'bridge', '2.0')}"]
     choice = world.choice("\n".join(lines))
     assert choice.possible, choice.resolution
     assert world.installed(choice) == {"stone": ("1.1", "public"), "bridge": ("2.0", "public")}
@@ -203,11 +192,7 @@ def test_a_package_that_uv_binds_to_an_index_comes_from_it_and_the_rest_does_not
         assert not choice.possible
         assert "secretlib is to come from" in choice.resolution.refused  # pip binds nothing, and that is said
         return
-    assert world.installed(choice) == {
-        "secretlib": ("1.0", "company"),
-        "stone": ("1.1", "public"),
-        "bridge": ("2.0", "public"),
-    }
+    assert world.installed(choice) == {"secretlib": ("1.0", "company"), "stone": ("1.1", "public"), "bridge": ("2.0", "public")}
 
 
 def test_an_index_of_the_file_that_does_not_answer_is_not_left_out(world):

@@ -57,11 +57,14 @@ def package(tmp_path: Path) -> Path:
     """The package as pip lays it down."""
     site = tmp_path / "site"
     files = {
-        "accel_rigup/__init__.py": "", "accel_rigup/readers.py": READER, "accel_rigup/rules.py": RULE,
-        "accel_rigup/knowledge/causes/accel.toml": CAUSE, "accel_rigup/knowledge/texts/en/accel.toml": TEXT,
+        "accel_rigup/__init__.py": "",
+        "accel_rigup/readers.py": READER,
+        "accel_rigup/rules.py": RULE,
+        "accel_rigup/knowledge/causes/accel.toml": CAUSE,
+        "accel_rigup/knowledge/texts/en/accel.toml": TEXT,
         "accel_rigup-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: accel-rigup\nVersion: 1.0\n",
         "accel_rigup-1.0.dist-info/entry_points.txt": POINTS,
-    }  # fmt: skip
+    }
     for path, body in files.items():
         (site / path).parent.mkdir(parents=True, exist_ok=True)
         (site / path).write_text(body)
@@ -72,9 +75,7 @@ def doctor(site: Path, text: str, tmp_path: Path) -> dict:
     report = tmp_path / "report.txt"
     report.write_text(text)
     argv = [sys.executable, "-m", "rigup", "doctor", "--from", str(report), "--json"]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(site)}, check=False
-    )
+    done = subprocess.run(argv, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(site)}, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return json.loads(done.stdout)
 
@@ -93,11 +94,7 @@ def test_a_package_brings_a_reader_a_rule_and_tables(package, tmp_path):
         ("accel_rigup/readers.py", "raise RuntimeError('no accelerator')\n", "RuntimeError: no accelerator"),
         ("accel_rigup/rules.py", "import nothing_of_that_name\n", "ModuleNotFoundError"),
         ("accel_rigup/rules.py", "def (\n", "SyntaxError"),
-        (
-            "accel_rigup-1.0.dist-info/entry_points.txt",
-            "[rigup.tables]\naccel = accel_rigup.rules\n",
-            "accel_rigup.rules",
-        ),
+        ("accel_rigup-1.0.dist-info/entry_points.txt", "[rigup.tables]\naccel = accel_rigup.rules\n", "accel_rigup.rules"),
         ("accel_rigup-1.0.dist-info/entry_points.txt", "[rigup.tables]\naccel = nowhere\n", "nowhere"),
     ],
 )

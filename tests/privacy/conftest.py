@@ -29,9 +29,7 @@ def machine(tmp_path_factory):
     commands = json.loads((tree / "commands.json").read_text())
     for told in commands if isinstance(commands, list) else commands.values():
         if isinstance(told, dict) and "dmesg" in json.dumps(told):
-            told.update(
-                {key: value + "\n" + lines for key, value in told.items() if key in ("output", "stdout", "body")}
-            )
+            told.update({key: value + "\n" + lines for key, value in told.items() if key in ("output", "stdout", "body")})
     (tree / "commands.json").write_text(json.dumps(commands))
     return tree
 

@@ -23,13 +23,7 @@ def planted() -> list[Planted]:
     here = Path(__file__)
     kinds = [
         one
-        for name in (
-            "planted.toml",
-            "planted_second.toml",
-            "planted_third.toml",
-            "planted_fourth.toml",
-            "planted_fifth.toml",
-        )
+        for name in ("planted.toml", "planted_second.toml", "planted_third.toml", "planted_fourth.toml", "planted_fifth.toml")
         for one in tomllib.loads(here.with_name(name).read_text("utf-8"))["kind"]
     ]
     return [Planted(one["name"], one["opens"], line % thing, thing) for one in kinds for line, thing in one["rows"]]

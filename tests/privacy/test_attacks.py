@@ -44,19 +44,18 @@ def test_an_archive_is_not_printed_together_with_an_answer(text):
     assert "leave --json away" in " ".join(said("capture", "-y", "-o", "-", "--json", "--from", text).split())
 
 
-@pytest.mark.parametrize(
-    "body", ["[" * 9_000, "\x1bc", "a", '\xff"', "[[token]]\nkind = 3\n", '[[words]]\nabout = "secret"\n']
-)
-def test_a_table_of_secrets_that_cannot_be_read_is_told_and_nothing_is_said_without_it(
-    tmp_path, monkeypatch, text, body
-):
+@pytest.mark.parametrize("body", ["[" * 9_000, "\x1bc", "a", '\xff"', "[[token]]\nkind = 3\n", '[[words]]\nabout = "secret"\n'])
+def test_a_table_of_secrets_that_cannot_be_read_is_told_and_nothing_is_said_without_it(tmp_path, monkeypatch, text, body):
     path = tmp_path / "config" / "rigup" / "knowledge" / "secrets.toml"
     path.parent.mkdir(parents=True)
     path.write_bytes(body.encode("latin-1"))
     done = subprocess.run(
-        [*RIGUP, "doctor", "--from", text], capture_output=True, text=True, check=False,
+        [*RIGUP, "doctor", "--from", text],
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config")},
-    )  # fmt: skip
+    )
     assert "Traceback" not in done.stderr
     assert "itself has a fault" not in done.stderr
     assert done.returncode == 2
@@ -66,12 +65,7 @@ def test_a_table_of_secrets_that_cannot_be_read_is_told_and_nothing_is_said_with
 def test_a_wish_longer_than_any_command_takes_is_refused(tmp_path):
     (tmp_path / "requirements.txt").write_text("a" * 2_000_000)
     told = said(
-        "plan",
-        "-r",
-        tmp_path / "requirements.txt",
-        "--for",
-        "RTX 3090, driver 550.163.01, ubuntu 22.04, python 3.12",
-        "--no-resolve",
+        "plan", "-r", tmp_path / "requirements.txt", "--for", "RTX 3090, driver 550.163.01, ubuntu 22.04, python 3.12", "--no-resolve"
     )
     assert "longer than any package" in " ".join(told.split())
 

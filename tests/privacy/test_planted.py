@@ -42,12 +42,7 @@ def test_all_go_out_of_one_text():
 
 def test_what_opens_a_door_goes_out_of_every_answer():
     body = {"machine": {"notes": [{"said": one.line} for one in DOORS]}, "evidence": [one.line for one in DOORS]}
-    quiet = (
-        "value of a variable",
-        "variable of a kernelspec",
-        "string drawn by lot",
-        "variable nobody needs",
-    )  # not secret by their forms
+    quiet = ("value of a variable", "variable of a kernelspec", "string drawn by lot", "variable nobody needs")  # not secret by their forms
     things = [one for one in DOORS if one.kind not in quiet]
     assert left(json.dumps(outward(body), ensure_ascii=False), things) == []
     assert left("\n".join(outward_text(one.line) for one in DOORS), things) == []
@@ -84,11 +79,7 @@ def test_nothing_that_opens_a_door_is_in_what_is_printed(request, argv, what):
 @pytest.mark.parametrize("what", ["machine", "text"])
 def test_of_a_person_s_things_only_the_nodes_cards_and_accounts_that_commands_name_are_printed(request, argv, what):
     personal = [one for one in ALL if not one.opens]
-    needed = {
-        one.thing
-        for one in personal
-        if "(UUID: " in one.line or " [0] NCCL " in one.line or one.line.startswith("uid=")
-    }
+    needed = {one.thing for one in personal if "(UUID: " in one.line or " [0] NCCL " in one.line or one.line.startswith("uid=")}
     assert {thing for _kind, thing in left(said(*argv, "--from", request.getfixturevalue(what)), personal)} <= needed
 
 
@@ -130,12 +121,7 @@ def test_nothing_planted_in_variables_of_this_machine_is_printed(monkeypatch, ar
     assert left(said(*argv), ALL) == []
 
 
-NOT_BY_FORM = (
-    "value of a variable",
-    "variable of a kernelspec",
-    "string drawn by lot",
-    "variable nobody needs",
-)
+NOT_BY_FORM = ("value of a variable", "variable of a kernelspec", "string drawn by lot", "variable nobody needs")
 
 
 def raw(tmp_path, body):
@@ -159,11 +145,11 @@ def test_the_raw_stream_blanks_what_it_says_it_blanks(tmp_path):
 
 @pytest.mark.skipif(shutil.which("sed") is None, reason="needs sed")
 def test_the_raw_stream_keeps_what_stands_below_names_of_other_things(tmp_path):
-    kept = "Driver:\n  nvidia\nversion = (\n 12.4\n)\n@1-abc@file /x\npassword:\n@1-abc@file /y\nnvidia-580.82\nname: PATH\nvalue: /usr/bin\n"
-    told = raw(tmp_path, kept)
-    assert told == "".join(
-        ("@" + line[7:] if line.startswith("@1-abc@") else "|" + line) + "\n" for line in kept.splitlines()
+    kept = (
+        "Driver:\n  nvidia\nversion = (\n 12.4\n)\n@1-abc@file /x\npassword:\n@1-abc@file /y\nnvidia-580.82\nname: PATH\nvalue: /usr/bin\n"
     )
+    told = raw(tmp_path, kept)
+    assert told == "".join(("@" + line[7:] if line.startswith("@1-abc@") else "|" + line) + "\n" for line in kept.splitlines())
 
 
 def test_the_script_says_what_stays_in_what_it_prints():

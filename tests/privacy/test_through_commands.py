@@ -21,9 +21,14 @@ FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "poe
 
 SOURCES = ("machine", "text", "stream")
 OF_OTHERS = (
-    ("fix",), ("fix", "--json"), ("fix", "--all-safe"), ("fix", "--explain"),
-    ("doctor", "--devices", "--json"), ("capture", "--list"), ("capture", "--json", "--list"),
-)  # fmt: skip
+    ("fix",),
+    ("fix", "--json"),
+    ("fix", "--all-safe"),
+    ("fix", "--explain"),
+    ("doctor", "--devices", "--json"),
+    ("capture", "--list"),
+    ("capture", "--json", "--list"),
+)
 TELL_MOST = (("fix", "--explain"), ("doctor", "--devices", "--json"), ("capture", "--json", "--list"))
 
 
@@ -74,9 +79,7 @@ def test_nothing_private_of_a_stream_is_in_what_is_made_to_be_shown(stream, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "argv", [("explain",), ("explain", "--json"), ("knowledge",), ("knowledge", "--json")], ids=" ".join
-)
+@pytest.mark.parametrize("argv", [("explain",), ("explain", "--json"), ("knowledge",), ("knowledge", "--json")], ids=" ".join)
 def test_what_is_asked_for_is_not_said_again_with_a_door_in_it(argv):
     """Somebody pastes a whole message; the answer may be pasted elsewhere."""
     for at in range(0, len(KNOWN), 30):
@@ -88,10 +91,20 @@ def test_what_is_asked_for_is_not_said_again_with_a_door_in_it(argv):
 def test_no_wish_profile_or_file_is_refused_with_a_door_in_the_sentence():
     for one in KNOWN[::11]:
         for argv in (
-            ("plan", one.line, "--no-resolve"), ("plan", "--for", one.line, "--no-resolve"), ("doctor", "--from", "/x/" + one.line),
-            ("plan", "-r", one.line), ("env", "show", one.line), ("verify", one.line), ("doctor", "--" + one.line), ("bench", "--compare", one.line, "--list"),
-            ("lock", one.line), ("apply", "--locked", one.line), ("run", "--env", one.line, "--show"), (one.line,), ("diff", one.line, "here"),
-        ):  # fmt: skip
+            ("plan", one.line, "--no-resolve"),
+            ("plan", "--for", one.line, "--no-resolve"),
+            ("doctor", "--from", "/x/" + one.line),
+            ("plan", "-r", one.line),
+            ("env", "show", one.line),
+            ("verify", one.line),
+            ("doctor", "--" + one.line),
+            ("bench", "--compare", one.line, "--list"),
+            ("lock", one.line),
+            ("apply", "--locked", one.line),
+            ("run", "--env", one.line, "--show"),
+            (one.line,),
+            ("diff", one.line, "here"),
+        ):
             assert left(said(*argv), [one]) == [], argv[0]
 
 
@@ -99,12 +112,35 @@ def test_no_wish_profile_or_file_is_refused_with_a_door_in_the_sentence():
 
 MADE_TO_BE_SHOWN = (("doctor", "--issue"), ("capture", "--list"))
 HERE = (
-    ("doctor", "-vv"), ("doctor", "--json"), ("doctor", "--issue"), ("doctor", "--devices"), ("doctor", "--since-ok"), ("doctor", "--show-access"),
-    ("capture", "--list"), ("capture", "--list", "--json"), ("run", "--show", "--no-env"), ("run", "--json", "--no-env"), ("run", "--unit", "x", "--no-env"),
-    ("env", "list"), ("env", "list", "--json"), ("bench", "--list"), ("bench", "--list", "--json"), ("verify",), ("verify", "--json"), ("history",), ("history", "--json"),
-    ("undo", "--dry-run"), ("undo", "--dry-run", "--json"), ("apply", "torch", "--dry-run"), ("fix", "--all-safe", "--dry-run"), ("fix", "--json"), ("diff", "here", "TEXT"), ("lock",),
-    ("plan", "torch", "--no-resolve", "--explain"), *map(of_form, FORMS),
-)  # fmt: skip
+    ("doctor", "-vv"),
+    ("doctor", "--json"),
+    ("doctor", "--issue"),
+    ("doctor", "--devices"),
+    ("doctor", "--since-ok"),
+    ("doctor", "--show-access"),
+    ("capture", "--list"),
+    ("capture", "--list", "--json"),
+    ("run", "--show", "--no-env"),
+    ("run", "--json", "--no-env"),
+    ("run", "--unit", "x", "--no-env"),
+    ("env", "list"),
+    ("env", "list", "--json"),
+    ("bench", "--list"),
+    ("bench", "--list", "--json"),
+    ("verify",),
+    ("verify", "--json"),
+    ("history",),
+    ("history", "--json"),
+    ("undo", "--dry-run"),
+    ("undo", "--dry-run", "--json"),
+    ("apply", "torch", "--dry-run"),
+    ("fix", "--all-safe", "--dry-run"),
+    ("fix", "--json"),
+    ("diff", "here", "TEXT"),
+    ("lock",),
+    ("plan", "torch", "--no-resolve", "--explain"),
+    *map(of_form, FORMS),
+)
 
 
 @pytest.fixture
@@ -113,9 +149,22 @@ def home(tmp_path, monkeypatch):
     folder = tmp_path / "home"
     lines = "\n".join(one.line for one in ALL) + "\n"
     for name in (
-        ".bashrc", ".profile", ".condarc", ".netrc", ".config/pip/pip.conf", ".config/uv/uv.toml", ".pypirc", ".gitconfig", ".ssh/config", ".docker/config.json",
-        ".local/share/jupyter/kernels/x/kernel.json", ".config/environment.d/x.conf", ".config/systemd/user/x.service", "work/pyproject.toml", "work/requirements.txt",
-    ):  # fmt: skip
+        ".bashrc",
+        ".profile",
+        ".condarc",
+        ".netrc",
+        ".config/pip/pip.conf",
+        ".config/uv/uv.toml",
+        ".pypirc",
+        ".gitconfig",
+        ".ssh/config",
+        ".docker/config.json",
+        ".local/share/jupyter/kernels/x/kernel.json",
+        ".config/environment.d/x.conf",
+        ".config/systemd/user/x.service",
+        "work/pyproject.toml",
+        "work/requirements.txt",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(lines)
     monkeypatch.setenv("HOME", str(folder))
@@ -191,7 +240,20 @@ def records(tmp_path, monkeypatch):
     return record
 
 
-@pytest.mark.parametrize("argv", [("history",), ("history", "1"), ("history", "--json"), ("history", "1", "--json"), ("undo", "--dry-run"), ("undo", "--dry-run", "--json"), ("undo", "-y"), ("apply", "--resume", "--dry-run")], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("history",),
+        ("history", "1"),
+        ("history", "--json"),
+        ("history", "1", "--json"),
+        ("undo", "--dry-run"),
+        ("undo", "--dry-run", "--json"),
+        ("undo", "-y"),
+        ("apply", "--resume", "--dry-run"),
+    ],
+    ids=" ".join,
+)
 def test_no_door_is_in_what_was_done(records, argv):
     assert records.number == 1
     assert left(said(*argv), KNOWN) == []
@@ -226,36 +288,52 @@ def environment(tmp_path):
     info = folder / "lib/python3.12/site-packages/torch-2.9.1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Name: torch\nVersion: 2.9.1\n" + body)
-    (info / "direct_url.json").write_text(
-        json.dumps({"url": f"https://zeno:{address_door()}@h/torch.whl", "archive_info": {}})
-    )
+    (info / "direct_url.json").write_text(json.dumps({"url": f"https://zeno:{address_door()}@h/torch.whl", "archive_info": {}}))
     (info / "RECORD").write_text("")
     return folder
 
 
 @pytest.mark.parametrize(
     "argv",
-    [
-        ("verify",),
-        ("verify", "--json"),
-        ("verify", "-v"),
-        ("bench",),
-        ("bench", "--json"),
-        ("bench", "--prove", "--json"),
-    ],
+    [("verify",), ("verify", "--json"), ("verify", "-v"), ("bench",), ("bench", "--json"), ("bench", "--prove", "--json")],
     ids=" ".join,
 )
 def test_no_door_is_in_what_an_environment_of_another_is_said_to_do(environment, argv):
     assert left(said(argv[0], environment, *argv[1:]), KNOWN) == []
 
 
-@pytest.mark.parametrize("argv", [("env", "show"), ("env", "show", "--json"), ("env", "history"), ("env", "export"), ("env", "export", "--as", "conda"), ("env", "export", "--as", "pylock"), ("env", "export", "--as", "dotenv")], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("env", "show"),
+        ("env", "show", "--json"),
+        ("env", "history"),
+        ("env", "export"),
+        ("env", "export", "--as", "conda"),
+        ("env", "export", "--as", "pylock"),
+        ("env", "export", "--as", "dotenv"),
+    ],
+    ids=" ".join,
+)
 def test_no_door_is_in_what_an_environment_is(environment, argv):
     words = (*argv[:2], environment, *argv[2:])
     assert left(said(*words), KNOWN) == []
 
 
-@pytest.mark.parametrize("argv", [("run", "--show"), ("run", "--json"), ("run", "--unit", "x"), ("env", "--shell", "bash"), ("lock", "-o", "-"), ("plan", "--no-resolve"), ("plan", "--no-resolve", "--json"), ("apply", "--dry-run")], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("run", "--show"),
+        ("run", "--json"),
+        ("run", "--unit", "x"),
+        ("env", "--shell", "bash"),
+        ("lock", "-o", "-"),
+        ("plan", "--no-resolve"),
+        ("plan", "--no-resolve", "--json"),
+        ("apply", "--dry-run"),
+    ],
+    ids=" ".join,
+)
 def test_no_door_is_in_what_is_done_with_an_environment(environment, argv):
     assert left(said(argv[0], "--env", environment, *argv[1:]), KNOWN) == []
 
@@ -267,9 +345,7 @@ def test_no_door_is_in_what_is_done_with_an_environment(environment, argv):
 def test_a_report_of_a_program_does_not_say_its_doors_again(tmp_path, capfd, how):
     """What the program prints is its own; what we say of it is ours."""
     lines = "\n".join(one.line for one in KNOWN)
-    (tmp_path / "said").write_text(
-        lines + "\nRuntimeError: CUDA error: no kernel image is available for execution on the device\n"
-    )
+    (tmp_path / "said").write_text(lines + "\nRuntimeError: CUDA error: no kernel image is available for execution on the device\n")
     ours = said("doctor", *how, "--", "sh", "-c", f"cat {tmp_path}/said >&2; exit 3")
     capfd.readouterr()
     assert left(ours, KNOWN) == []

@@ -58,7 +58,21 @@ def _imported(podman: Podman, base: Path, folder: Path, image: str, packaged: st
     (base / "etc/systemd/system/web.service").write_text(_WEB)
     shutil.rmtree(base / "tmp/objects")
     (base / "etc/sudoers.d/ada").write_text(f"{PERSON} ALL=(ALL) NOPASSWD: ALL\n")
-    run("unshare", "--mount", "--pid", "--fork", f"--mount-proc={base / 'proc'}", "chroot", base, "sh", "-ec", _PREPARE, "sh", PERSON, packaged)  # fmt: skip
+    run(
+        "unshare",
+        "--mount",
+        "--pid",
+        "--fork",
+        f"--mount-proc={base / 'proc'}",
+        "chroot",
+        base,
+        "sh",
+        "-ec",
+        _PREPARE,
+        "sh",
+        PERSON,
+        packaged,
+    )
     archive = folder / "base.tar"
     run("tar", "--create", "--one-file-system", "--file", archive, "--directory", base, ".")
     podman.must("import", archive, image)

@@ -17,10 +17,7 @@ HOSTS = ("developer.download.nvidia.com", "nvidia.github.io", "download.pytorch.
 # What systemd, the mounts of the captured files and their nodes need; no disk or card of the host is in reach.
 _RIGHTS = (
     *(f"--cap-add={name}" for name in ("SYS_ADMIN", "SYS_BOOT", "SYS_CHROOT", "MKNOD", "AUDIT_WRITE", "NET_ADMIN")),
-    *(
-        f"--security-opt={name}"
-        for name in ("seccomp=unconfined", "apparmor=unconfined", "unmask=ALL", "label=disable")
-    ),
+    *(f"--security-opt={name}" for name in ("seccomp=unconfined", "apparmor=unconfined", "unmask=ALL", "label=disable")),
 )
 _IN_LEGACY = ("unshare", "--mount", "sh", "-c", 'umount /sys/fs/cgroup/unified; exec "$@"', "sh")
 
@@ -53,9 +50,7 @@ class Podman:
         self.argv = [*before, "podman", *store]
 
     def __call__(self, *argv: object, seconds: float = 300.0, **options: Any) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [*self.argv, *map(str, argv)], capture_output=True, text=True, timeout=seconds, check=False, **options
-        )
+        return subprocess.run([*self.argv, *map(str, argv)], capture_output=True, text=True, timeout=seconds, check=False, **options)
 
     def close(self) -> None:
         """Take away what it keeps beside its store."""
@@ -77,9 +72,22 @@ class Node:
         given = [word for volume in (*volumes, f"{hardware}:/hw") for word in ("--volume", volume)]
         hosts = [f"--add-host={host}:127.0.0.1" for host in HOSTS]
         podman.must(
-            "create", "--name", name, "--hostname", "node", "--network=none", "--systemd=always", "--pids-limit=0", *_RIGHTS,
-            "--ulimit=nofile=1024:4096", "--ulimit=nproc=4096:4096", *hosts, *given, image, "/sbin/init",
-        )  # fmt: skip
+            "create",
+            "--name",
+            name,
+            "--hostname",
+            "node",
+            "--network=none",
+            "--systemd=always",
+            "--pids-limit=0",
+            *_RIGHTS,
+            "--ulimit=nofile=1024:4096",
+            "--ulimit=nproc=4096:4096",
+            *hosts,
+            *given,
+            image,
+            "/sbin/init",
+        )
         self._start()
 
     def _start(self) -> None:

@@ -28,10 +28,22 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "rocky": Family("rocky", ("dnf", "dnf-plugins-core", "createrepo-c", "rpm"), 'NAME="Rocky Linux"\nID="rocky"\nID_LIKE="rhel centos fedora"\nVERSION_ID="10.0"\nPRETTY_NAME="Rocky Linux 10.0 (Red Quartz)"\n'),
-    "opensuse": Family("opensuse", ("zypper", "createrepo-c", "rpm"), 'NAME="openSUSE Leap"\nID="opensuse-leap"\nID_LIKE="suse opensuse"\nVERSION_ID="15.6"\nPRETTY_NAME="openSUSE Leap 15.6"\n'),
-    "arch": Family("arch", ("pacman-package-manager", "makepkg", "libarchive-tools", "zstd"), 'NAME="Arch Linux"\nID=arch\nPRETTY_NAME="Arch Linux"\nBUILD_ID=rolling\n'),
-}  # fmt: skip
+    "rocky": Family(
+        "rocky",
+        ("dnf", "dnf-plugins-core", "createrepo-c", "rpm"),
+        'NAME="Rocky Linux"\nID="rocky"\nID_LIKE="rhel centos fedora"\nVERSION_ID="10.0"\nPRETTY_NAME="Rocky Linux 10.0 (Red Quartz)"\n',
+    ),
+    "opensuse": Family(
+        "opensuse",
+        ("zypper", "createrepo-c", "rpm"),
+        'NAME="openSUSE Leap"\nID="opensuse-leap"\nID_LIKE="suse opensuse"\nVERSION_ID="15.6"\nPRETTY_NAME="openSUSE Leap 15.6"\n',
+    ),
+    "arch": Family(
+        "arch",
+        ("pacman-package-manager", "makepkg", "libarchive-tools", "zstd"),
+        'NAME="Arch Linux"\nID=arch\nPRETTY_NAME="Arch Linux"\nBUILD_ID=rolling\n',
+    ),
+}
 
 
 def made(family: Family, folder: Path, kept: Path) -> Path:
@@ -62,9 +74,7 @@ def _with_tools(base: Path, family: Family) -> None:
     suite, address = source()
     (base / "etc/apt/sources.list").write_text(f"deb {address} {suite} main\n")
     shutil.copy("/etc/resolv.conf", base / "etc/resolv.conf")
-    script = (
-        "export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && apt-get install -qq -y --no-install-recommends"
-    )
+    script = "export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && apt-get install -qq -y --no-install-recommends"
     run("chroot", base, "sh", "-ec", f'{script} "$@"', "sh", *family.tools)
 
 
@@ -74,7 +84,7 @@ def _objects(base: Path, folder: Path) -> dict[str, str]:
     found = compiled(base, folder)
     at = base / "tmp/objects"
     (at / "o.c").write_text(MODULE + _OPEN)
-    run("chroot", base, "gcc", "-c", '-DNAME="nvidia"', f'-DVERSION="{NEW}"', "/tmp/objects/o.c", "-o", "/tmp/objects/nvidia.ko")  # fmt: skip
+    run("chroot", base, "gcc", "-c", '-DNAME="nvidia"', f'-DVERSION="{NEW}"', "/tmp/objects/o.c", "-o", "/tmp/objects/nvidia.ko")
     found["nvidia"] = "@copy " + str(at / "nvidia.ko")
     return found
 
@@ -109,10 +119,12 @@ def _driver(names: dict[str, str], objects: dict[str, str]) -> list[Package]:
     depmod = "depmod -a " + kernel()
     common = {"/usr/lib/modprobe.d/nvidia-nouveau.conf": "blacklist nouveau\n"}
     found = [
-        Package(names["module"], NEW, files={f"{modules}/nvidia.ko": objects["nvidia"], **common}, scripts={"post": depmod, "postun": depmod}),
+        Package(
+            names["module"], NEW, files={f"{modules}/nvidia.ko": objects["nvidia"], **common}, scripts={"post": depmod, "postun": depmod}
+        ),
         Package(names["libraries"], NEW, files=libraries, scripts={"post": "ldconfig", "postun": "ldconfig"}),
         Package(names["tools"], NEW, names["libraries"], {"/usr/bin/nvidia-smi": smi}),
-    ]  # fmt: skip
+    ]
     if names.get("all"):
         found.append(Package(names["all"], NEW, ", ".join(one.name for one in found)))
     return found
@@ -121,12 +133,21 @@ def _driver(names: dict[str, str], objects: dict[str, str]) -> list[Package]:
 def _rocky(base: Path, objects: dict[str, str]) -> None:
     """NVIDIA's repository, with EPEL and CRB that it stands on."""
     key = _key(base)
-    names = {"module": "kmod-nvidia-open-dkms", "libraries": "nvidia-driver-libs", "tools": "nvidia-driver-cuda", "all": "nvidia-open"}  # fmt: skip
+    names = {"module": "kmod-nvidia-open-dkms", "libraries": "nvidia-driver-libs", "tools": "nvidia-driver-cuda", "all": "nvidia-open"}
     epel = "[epel]\nname=EPEL\nbaseurl=file:///srv/epel\nenabled=1\ngpgcheck=0\n"
     listed = "[{name}]\nname={name}\nbaseurl={url}\nenabled={on}\ngpgcheck={check}\n{more}"
     own = base / "srv/base"
-    _rpms([Package("epel-release", "10", files={"/etc/yum.repos.d/epel.repo": epel}), Package("python3-dnf-plugin-versionlock", "4.7"),
-           Package("kernel-devel-matched", "6.12"), Package("kernel-headers", "6.12"), *TOOLS], base, own)  # fmt: skip
+    _rpms(
+        [
+            Package("epel-release", "10", files={"/etc/yum.repos.d/epel.repo": epel}),
+            Package("python3-dnf-plugin-versionlock", "4.7"),
+            Package("kernel-devel-matched", "6.12"),
+            Package("kernel-headers", "6.12"),
+            *TOOLS,
+        ],
+        base,
+        own,
+    )
     for name in ("epel", "crb"):
         _rpms([Package("of-" + name)], base, base / "srv" / name)
     host = "https://developer.download.nvidia.com/compute/cuda/repos/rhel10/x86_64"
@@ -139,9 +160,7 @@ def _rocky(base: Path, objects: dict[str, str]) -> None:
     repos = base / "etc/yum.repos.d"
     repos.mkdir(exist_ok=True)
     for name, on in (("base", 1), ("crb", 0)):
-        (repos / f"{name}.repo").write_text(
-            listed.format(name=name, url=f"file:///srv/{name}", on=on, check=0, more="")
-        )
+        (repos / f"{name}.repo").write_text(listed.format(name=name, url=f"file:///srv/{name}", on=on, check=0, more=""))
     (base / "etc/dnf/vars/releasever").write_text("10\n")
     (base / "etc/dnf/plugins/local.conf").write_text("[main]\nenabled=0\n")
 
@@ -149,7 +168,11 @@ def _rocky(base: Path, objects: dict[str, str]) -> None:
 def _opensuse(base: Path, objects: dict[str, str]) -> None:
     """The vendor's repository for Leap, signed with a key that nobody knows before."""
     key = _key(base)
-    names = {"module": "nvidia-open-driver-G06-signed-kmp-default", "libraries": "libnvidia-compute-G06", "tools": "nvidia-compute-utils-G06"}  # fmt: skip
+    names = {
+        "module": "nvidia-open-driver-G06-signed-kmp-default",
+        "libraries": "libnvidia-compute-G06",
+        "tools": "nvidia-compute-utils-G06",
+    }
     made_of = _driver(names, objects)
     metas = [
         Package("nvidia-open-driver-G06-signed-kmp-meta", NEW, names["module"]),
@@ -177,15 +200,7 @@ def _arch(base: Path, objects: dict[str, str]) -> None:
     (base / "srv/older").mkdir()
     for one in place.glob("gpu-tool-2.0-*"):
         shutil.move(one, base / "srv/older")  # it comes into the repository later
-    seen = (
-        "unshare",
-        "--mount",
-        "--pid",
-        "--fork",
-        f"--mount-proc={base / 'proc'}",
-        "chroot",
-        base,
-    )  # it reads /dev/fd
+    seen = ("unshare", "--mount", "--pid", "--fork", f"--mount-proc={base / 'proc'}", "chroot", base)  # it reads /dev/fd
     run(*seen, "sh", "-ec", "cd /srv/extra && repo-add -q extra.db.tar.gz *.pkg.tar.zst")
     conf = "[options]\nArchitecture = auto\nSigLevel = Never\n[extra]\nServer = file:///srv/extra\n"
     (base / "etc/pacman.conf").write_text(conf)
@@ -246,7 +261,18 @@ def _rpm(package: Package, base: Path) -> None:
     )
     at = base / "tmp/specs" / f"{label}.spec"
     at.write_text(spec)
-    run("chroot", base, "rpmbuild", "--quiet", "-bb", "--define", "_rpmdir /tmp/rpms", "--define", "_topdir /tmp/build", f"/tmp/specs/{at.name}")  # fmt: skip
+    run(
+        "chroot",
+        base,
+        "rpmbuild",
+        "--quiet",
+        "-bb",
+        "--define",
+        "_rpmdir /tmp/rpms",
+        "--define",
+        "_topdir /tmp/build",
+        f"/tmp/specs/{at.name}",
+    )
 
 
 def _pacman(package: Package, base: Path, place: Path) -> None:
@@ -261,4 +287,4 @@ def _pacman(package: Package, base: Path, place: Path) -> None:
     lines = [f"{act}() {{\n{body}\n}}" for name, body in package.scripts.items() for act in acts[name]]
     (tree / ".INSTALL").write_text("\n".join(lines) + "\n")
     name = f"/{place.relative_to(base)}/{package.name}-{package.version}-1-x86_64.pkg.tar.zst"
-    run("chroot", base, "sh", "-ec", f"cd /tmp/trees/{label} && bsdtar -cf - .PKGINFO .INSTALL * | zstd -q -c > {name}")  # fmt: skip
+    run("chroot", base, "sh", "-ec", f"cd /tmp/trees/{label} && bsdtar -cf - .PKGINFO .INSTALL * | zstd -q -c > {name}")

@@ -47,20 +47,13 @@ def build(package: Package, folder: Path, into: Path) -> None:
     (tree / "DEBIAN").mkdir(parents=True)
     lay_out(package, tree)
     depends = f"Depends: {package.depends}\n" if package.depends else ""
-    control = f"Package: {package.name}\nVersion: {package.version}\nArchitecture: amd64\nMaintainer: nobody <nobody@example.com>\n{depends}{package.more}Description: made for a test\n"  # fmt: skip
+    control = f"Package: {package.name}\nVersion: {package.version}\nArchitecture: amd64\nMaintainer: nobody <nobody@example.com>\n{depends}{package.more}Description: made for a test\n"
     (tree / "DEBIAN/control").write_text(control)
     for name, body in package.scripts.items():
         at = tree / "DEBIAN" / name
         at.write_text(body)
         at.chmod(0o755)
-    run(
-        "dpkg-deb",
-        "--root-owner-group",
-        "-Znone",
-        "--build",
-        tree,
-        into / f"{package.name}_{package.version}_amd64.deb",
-    )
+    run("dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, into / f"{package.name}_{package.version}_amd64.deb")
 
 
 def repositories(root: Path, folder: Path) -> None:
@@ -82,9 +75,7 @@ def repositories(root: Path, folder: Path) -> None:
     (cuda / "cuda-keyring_1.1-1_amd64.deb").rename(cuda / "cuda-keyring_1.1-1_all.deb")
     for place in (cuda, toolkit / "stable/deb/amd64"):
         body = (place / "Packages").read_bytes()
-        told = (
-            f"Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n {hashlib.sha256(body).hexdigest()} {len(body)} Packages\n"
-        )
+        told = f"Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n {hashlib.sha256(body).hexdigest()} {len(body)} Packages\n"
         (place / "Release").write_text(told)
         inside = "/" + str(place.relative_to(root))
         run("chroot", root, *_GPG, "--clearsign", "--output", inside + "/InRelease", inside + "/Release")
@@ -106,9 +97,7 @@ def indexed(packages: list[Package], trees: Path, place: Path) -> None:
 def _entry(deb: Path, place: Path) -> str:
     body = deb.read_bytes()
     told = run("dpkg-deb", "-f", deb).strip()
-    return (
-        f"{told}\nFilename: ./{deb.relative_to(place)}\nSize: {len(body)}\nSHA256: {hashlib.sha256(body).hexdigest()}\n"
-    )
+    return f"{told}\nFilename: ./{deb.relative_to(place)}\nSize: {len(body)}\nSHA256: {hashlib.sha256(body).hexdigest()}\n"
 
 
 def compiled(root: Path, folder: Path) -> dict[str, str]:
@@ -119,10 +108,10 @@ def compiled(root: Path, folder: Path) -> dict[str, str]:
     (made / "l.c").write_text("int rigup_test(void) { return 0; }\n")
     found = {}
     for name in ("nouveau", "nova_core", "nova_drm", "amdgpu", "ttm"):
-        run("chroot", root, "gcc", "-c", f'-DNAME="{name}"', '-DVERSION="in-tree"', "/tmp/objects/m.c", "-o", f"/tmp/objects/{name}.ko")  # fmt: skip
+        run("chroot", root, "gcc", "-c", f'-DNAME="{name}"', '-DVERSION="in-tree"', "/tmp/objects/m.c", "-o", f"/tmp/objects/{name}.ko")
         found[name] = "@copy " + str(made / f"{name}.ko")
     for name in ("libcuda.so.1", "libnvidia-ml.so.1", "libcudart.so.11.0"):
-        run("chroot", root, "gcc", "-shared", "-nostdlib", "-fPIC", f"-Wl,-soname,{name}", "/tmp/objects/l.c", "-o", f"/tmp/objects/{name}")  # fmt: skip
+        run("chroot", root, "gcc", "-shared", "-nostdlib", "-fPIC", f"-Wl,-soname,{name}", "/tmp/objects/l.c", "-o", f"/tmp/objects/{name}")
         found[name] = "@copy " + str(made / name)
     return found
 
@@ -203,14 +192,7 @@ _CONFIG = "#!/bin/sh\nset -e\n. /usr/share/debconf/confmodule\ndb_input critical
 
 def everything(objects: Mapping[str, str]) -> list[Package]:
     """All packages of the repository."""
-    return [
-        *kernels(objects),
-        *drivers(objects, OLD),
-        *drivers(objects, NEW),
-        *services(),
-        *odd(objects),
-        *containers(),
-    ]
+    return [*kernels(objects), *drivers(objects, OLD), *drivers(objects, NEW), *services(), *odd(objects), *containers()]
 
 
 def kernels(objects: Mapping[str, str]) -> list[Package]:
@@ -219,18 +201,34 @@ def kernels(objects: Mapping[str, str]) -> list[Package]:
     modules, headers = f"/lib/modules/{release}", f"/usr/src/linux-headers-{release}"
     gpu = f"{modules}/kernel/drivers/gpu/drm"
     return [
-        Package(f"linux-image-{release}", files={
-            f"/boot/vmlinuz-{release}": "a kernel\n", f"/boot/config-{release}": "CONFIG_RD_GZIP=y\n", f"{modules}/modules.builtin": "", f"{modules}/modules.order": "",
-            f"{gpu}/nouveau/nouveau.ko": objects["nouveau"], f"{gpu}/amd/amdgpu/amdgpu.ko": objects["amdgpu"], f"{gpu}/ttm/ttm.ko": objects["ttm"],
-        }, scripts={"postinst": "#!/bin/sh\nset -e\ndepmod -a " + release + "\nupdate-initramfs -c -k " + release + "\n"}),
-        Package(f"linux-headers-{release}", files={
-            f"{headers}/include/generated/autoconf.h": "", f"{headers}/.config": "", f"{modules}/build": f"-> {headers}",
-        }),
-        Package(f"linux-modules-nova-{release}", files={
-            f"{modules}/kernel/drivers/gpu/nova-core/nova_core.ko": objects["nova_core"], f"{gpu}/nova/nova_drm.ko": objects["nova_drm"],
-        }, scripts={"postinst": "#!/bin/sh\ndepmod -a " + release + "\n"}),
-        Package("linux-headers-amd64", depends=f"linux-headers-{release}"), Package("linux-headers-generic", depends=f"linux-headers-{release}"),
-    ]  # fmt: skip
+        Package(
+            f"linux-image-{release}",
+            files={
+                f"/boot/vmlinuz-{release}": "a kernel\n",
+                f"/boot/config-{release}": "CONFIG_RD_GZIP=y\n",
+                f"{modules}/modules.builtin": "",
+                f"{modules}/modules.order": "",
+                f"{gpu}/nouveau/nouveau.ko": objects["nouveau"],
+                f"{gpu}/amd/amdgpu/amdgpu.ko": objects["amdgpu"],
+                f"{gpu}/ttm/ttm.ko": objects["ttm"],
+            },
+            scripts={"postinst": "#!/bin/sh\nset -e\ndepmod -a " + release + "\nupdate-initramfs -c -k " + release + "\n"},
+        ),
+        Package(
+            f"linux-headers-{release}",
+            files={f"{headers}/include/generated/autoconf.h": "", f"{headers}/.config": "", f"{modules}/build": f"-> {headers}"},
+        ),
+        Package(
+            f"linux-modules-nova-{release}",
+            files={
+                f"{modules}/kernel/drivers/gpu/nova-core/nova_core.ko": objects["nova_core"],
+                f"{gpu}/nova/nova_drm.ko": objects["nova_drm"],
+            },
+            scripts={"postinst": "#!/bin/sh\ndepmod -a " + release + "\n"},
+        ),
+        Package("linux-headers-amd64", depends=f"linux-headers-{release}"),
+        Package("linux-headers-generic", depends=f"linux-headers-{release}"),
+    ]
 
 
 def drivers(objects: Mapping[str, str], version: str) -> list[Package]:
@@ -241,16 +239,28 @@ def drivers(objects: Mapping[str, str], version: str) -> list[Package]:
     smi = _SMI.format(version=version, short=short, table=_TABLE.format(version=version, cuda=cuda))
     libraries = {}
     for name, soname in (("libcuda", "libcuda.so.1"), ("libnvidia-ml", "libnvidia-ml.so.1")):
-        libraries |= {
-            f"{LIBRARIES}/{name}.so.{version}": objects[soname],
-            f"{LIBRARIES}/{soname}": f"-> {name}.so.{version}",
-        }
+        libraries |= {f"{LIBRARIES}/{name}.so.{version}": objects[soname], f"{LIBRARIES}/{soname}": f"-> {name}.so.{version}"}
     made = [
-        Package(f"libnvidia-compute-{branch}", version, files=libraries, more="Provides: libnvidia-compute\nConflicts: libnvidia-compute\nReplaces: libnvidia-compute\n"),
-        Package(f"nvidia-utils-{branch}", version, f"libnvidia-compute-{branch}", {"/usr/bin/nvidia-smi": smi}, more="Provides: nvidia-utils\nConflicts: nvidia-utils\nReplaces: nvidia-utils\n"),
-        Package(f"nvidia-kernel-common-{branch}", version, files={"/usr/lib/modprobe.d/nvidia-graphics-drivers.conf": "blacklist nouveau\n"},
-                more="Provides: nvidia-kernel-common\nConflicts: nvidia-kernel-common\nReplaces: nvidia-kernel-common\n"),
-    ]  # fmt: skip
+        Package(
+            f"libnvidia-compute-{branch}",
+            version,
+            files=libraries,
+            more="Provides: libnvidia-compute\nConflicts: libnvidia-compute\nReplaces: libnvidia-compute\n",
+        ),
+        Package(
+            f"nvidia-utils-{branch}",
+            version,
+            f"libnvidia-compute-{branch}",
+            {"/usr/bin/nvidia-smi": smi},
+            more="Provides: nvidia-utils\nConflicts: nvidia-utils\nReplaces: nvidia-utils\n",
+        ),
+        Package(
+            f"nvidia-kernel-common-{branch}",
+            version,
+            files={"/usr/lib/modprobe.d/nvidia-graphics-drivers.conf": "blacklist nouveau\n"},
+            more="Provides: nvidia-kernel-common\nConflicts: nvidia-kernel-common\nReplaces: nvidia-kernel-common\n",
+        ),
+    ]
     for flavour in ("", "-open"):
         files = {
             f"{source}/dkms.conf": _DKMS_CONF.format(version=version),
@@ -259,11 +269,7 @@ def drivers(objects: Mapping[str, str], version: str) -> list[Package]:
         }
         scripts = {"postinst": _DKMS_POSTINST.format(version=version), "prerm": _DKMS_PRERM.format(version=version)}
         only = "Provides: nvidia-dkms-any\nConflicts: nvidia-dkms-any\nReplaces: nvidia-dkms-any\n"
-        made.append(
-            Package(
-                f"nvidia-dkms-{branch}{flavour}", version, f"dkms, nvidia-kernel-common-{branch}", files, scripts, only
-            )
-        )
+        made.append(Package(f"nvidia-dkms-{branch}{flavour}", version, f"dkms, nvidia-kernel-common-{branch}", files, scripts, only))
         needs = f"nvidia-dkms-{branch}{flavour}, nvidia-utils-{branch}, libnvidia-compute-{branch}, rigup-asks"
         made.append(Package(f"nvidia-driver-{branch}{flavour}", version, needs))
     return made
@@ -280,11 +286,18 @@ def services() -> list[Package]:
     """Services that start without anybody's shell."""
     ollama = _SERVICE.format(what="Ollama Service", more="User=root\n")
     return [
-        Package("ollama", files={"/usr/lib/systemd/system/ollama.service": ollama},
-                scripts={"postinst": _STARTED.format(name="ollama"), "prerm": _STOPPED.format(name="ollama")}),
-        Package("nvidia-fabricmanager-550", OLD, files={"/usr/lib/systemd/system/nvidia-fabricmanager.service": _SERVICE.format(what="NVIDIA fabric manager service", more="")},
-                scripts={"postinst": "#!/bin/sh\nsystemctl daemon-reload\n", "prerm": _STOPPED.format(name="nvidia-fabricmanager")}),
-    ]  # fmt: skip
+        Package(
+            "ollama",
+            files={"/usr/lib/systemd/system/ollama.service": ollama},
+            scripts={"postinst": _STARTED.format(name="ollama"), "prerm": _STOPPED.format(name="ollama")},
+        ),
+        Package(
+            "nvidia-fabricmanager-550",
+            OLD,
+            files={"/usr/lib/systemd/system/nvidia-fabricmanager.service": _SERVICE.format(what="NVIDIA fabric manager service", more="")},
+            scripts={"postinst": "#!/bin/sh\nsystemctl daemon-reload\n", "prerm": _STOPPED.format(name="nvidia-fabricmanager")},
+        ),
+    ]
 
 
 _DOCKER = """#!/bin/sh
@@ -298,11 +311,7 @@ exit 125
 def containers() -> list[Package]:
     """A container engine that starts no containers, and says what a real one says where it cannot give them a card."""
     unit = _SERVICE.format(what="Docker Application Container Engine", more="")
-    files = {
-        "/usr/lib/systemd/system/docker.service": unit,
-        "/usr/bin/docker": _DOCKER,
-        "/usr/bin/dockerd": "#!/bin/sh\n",
-    }
+    files = {"/usr/lib/systemd/system/docker.service": unit, "/usr/bin/docker": _DOCKER, "/usr/bin/dockerd": "#!/bin/sh\n"}
     started = {"postinst": _STARTED.format(name="docker"), "prerm": _STOPPED.format(name="docker")}
     return [Package("docker.io", "26.1.5", files=files, scripts=started)]
 
@@ -319,18 +328,19 @@ def toolkits() -> list[Package]:
         Package("libnvidia-container1", "1.17.8"),
         Package("libnvidia-container-tools", "1.17.8", "libnvidia-container1"),
         Package("nvidia-container-toolkit-base", "1.17.8", files=base),
-        Package(
-            "nvidia-container-toolkit", "1.17.8", "nvidia-container-toolkit-base, libnvidia-container-tools", runtime
-        ),
+        Package("nvidia-container-toolkit", "1.17.8", "nvidia-container-toolkit-base, libnvidia-container-tools", runtime),
     ]
 
 
 def debians(objects: Mapping[str, str], key: Path) -> list[Package]:
     """The driver under the names that NVIDIA's own repository for Debian has for it."""
     renamed = {
-        "libnvidia-compute-580": "libcuda1", "nvidia-utils-580": "nvidia-smi", "nvidia-kernel-common-580": "nvidia-kernel-common",
-        "nvidia-dkms-580-open": "nvidia-kernel-open-dkms", "nvidia-driver-580-open": "nvidia-open",
-    }  # fmt: skip
+        "libnvidia-compute-580": "libcuda1",
+        "nvidia-utils-580": "nvidia-smi",
+        "nvidia-kernel-common-580": "nvidia-kernel-common",
+        "nvidia-dkms-580-open": "nvidia-kernel-open-dkms",
+        "nvidia-driver-580-open": "nvidia-open",
+    }
     made = []
     for one in drivers(objects, NEW):
         if one.name in renamed:
@@ -339,10 +349,7 @@ def debians(objects: Mapping[str, str], key: Path) -> list[Package]:
                 depends = ", ".join(new if part == old else part for part in depends.split(", "))
             made.append(one._replace(name=renamed[one.name], depends=depends.removesuffix(", rigup-asks"), more=""))
     source = "deb [signed-by=/usr/share/keyrings/cuda-archive-keyring.gpg] https://developer.download.nvidia.com/compute/cuda/repos/debian12/x86_64/ /\n"
-    keyring = {
-        "/etc/apt/sources.list.d/cuda-debian12-x86_64.list": source,
-        "/usr/share/keyrings/cuda-archive-keyring.gpg": f"@copy {key}",
-    }
+    keyring = {"/etc/apt/sources.list.d/cuda-debian12-x86_64.list": source, "/usr/share/keyrings/cuda-archive-keyring.gpg": f"@copy {key}"}
     return [*made, Package("nvidia-driver-pinning-580", "580"), Package("cuda-keyring", "1.1-1", files=keyring)]
 
 
@@ -351,14 +358,33 @@ def odd(objects: Mapping[str, str]) -> list[Package]:
     broken = "#!/bin/sh\necho 'Error! Bad return status for module build on kernel' >&2\nexit 10\n"
     asks = "Template: rigup-asks/answer\nType: string\nDescription: What do you say?\n"
     return [
-        Package("amdgpu-dkms", "6.12.12", "dkms", {"/usr/src/amdgpu-6.12.12/dkms.conf": 'PACKAGE_NAME="amdgpu"\nPACKAGE_VERSION="6.12.12"\n'}, {"postinst": broken}),
-        Package("rigup-asks", depends="debconf", scripts={"config": _CONFIG, "templates": asks, "postinst": "#!/bin/sh\n. /usr/share/debconf/confmodule\n"}),
-        Package("rigup-conffile", "1.0", files={"/etc/rigup-conffile.conf": "first\n"}, scripts={"conffiles": "/etc/rigup-conffile.conf\n"}),
-        Package("rigup-conffile", "2.0", files={"/etc/rigup-conffile.conf": "second\n"}, scripts={"conffiles": "/etc/rigup-conffile.conf\n"}),
-        Package("cuda-toolkit-11-8", "11.8.0", files={
-            "/usr/local/cuda-11.8/lib64/libcudart.so.11.8.89": objects["libcudart.so.11.0"], "/usr/local/cuda-11.8/lib64/libcudart.so.11.0": "-> libcudart.so.11.8.89",
-            "/usr/local/cuda-11.8/version.json": '{"cuda": {"name": "CUDA SDK", "version": "11.8.0"}}\n',
-        }),
+        Package(
+            "amdgpu-dkms",
+            "6.12.12",
+            "dkms",
+            {"/usr/src/amdgpu-6.12.12/dkms.conf": 'PACKAGE_NAME="amdgpu"\nPACKAGE_VERSION="6.12.12"\n'},
+            {"postinst": broken},
+        ),
+        Package(
+            "rigup-asks",
+            depends="debconf",
+            scripts={"config": _CONFIG, "templates": asks, "postinst": "#!/bin/sh\n. /usr/share/debconf/confmodule\n"},
+        ),
+        Package(
+            "rigup-conffile", "1.0", files={"/etc/rigup-conffile.conf": "first\n"}, scripts={"conffiles": "/etc/rigup-conffile.conf\n"}
+        ),
+        Package(
+            "rigup-conffile", "2.0", files={"/etc/rigup-conffile.conf": "second\n"}, scripts={"conffiles": "/etc/rigup-conffile.conf\n"}
+        ),
+        Package(
+            "cuda-toolkit-11-8",
+            "11.8.0",
+            files={
+                "/usr/local/cuda-11.8/lib64/libcudart.so.11.8.89": objects["libcudart.so.11.0"],
+                "/usr/local/cuda-11.8/lib64/libcudart.so.11.0": "-> libcudart.so.11.8.89",
+                "/usr/local/cuda-11.8/version.json": '{"cuda": {"name": "CUDA SDK", "version": "11.8.0"}}\n',
+            },
+        ),
         Package("ubuntu-drivers-common", files={"/usr/bin/ubuntu-drivers": _UBUNTU_DRIVERS}),
         *(Package(name, "6.4.1") for name in ("rocm", "rocm-hip-runtime", "rocminfo")),
-    ]  # fmt: skip
+    ]

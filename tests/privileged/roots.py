@@ -11,9 +11,21 @@ import sysconfig
 from pathlib import Path
 
 PACKAGES = (
-    "systemd", "systemd-sysv", "dbus", "sudo", "kmod", "dkms", "initramfs-tools", "python3", "python3-venv", "ca-certificates",
-    "curl", "gnupg", "gnupg2", "debconf",
-)  # fmt: skip
+    "systemd",
+    "systemd-sysv",
+    "dbus",
+    "sudo",
+    "kmod",
+    "dkms",
+    "initramfs-tools",
+    "python3",
+    "python3-venv",
+    "ca-certificates",
+    "curl",
+    "gnupg",
+    "gnupg2",
+    "debconf",
+)
 RUNTIME = "/rt"  # where rigup lies in a container; nothing of the doctor's looks there
 _READY = "RIGUP_TEST_ROOT"  # a root that was made before, for whoever runs these tests again and again
 _RELEASE = re.compile(r'^VERSION_CODENAME="?([a-z]+)"?$', re.MULTILINE)
@@ -26,7 +38,7 @@ def kernel() -> str:
 
 def run(*argv, **options):
     """A command that must succeed; what it said stands in the failure."""
-    done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, check=False, timeout=600, **options)  # fmt: skip
+    done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, check=False, timeout=600, **options)
     if done.returncode:
         raise RuntimeError(f"{argv[:4]} ended with {done.returncode}: {(done.stdout + done.stderr)[-3000:]}")
     return done.stdout
@@ -79,9 +91,13 @@ def runtime(folder: Path) -> list[str]:
     (site / "rigup.pth").write_text(f"{RUNTIME}/packages\n{RUNTIME}/src\n")
     src = Path(__file__).parents[2] / "src"
     volumes = {
-        bin_: "bin", libraries: "libraries", src: "src", Path(sysconfig.get_path("purelib")): "packages",
-        Path(sysconfig.get_path("stdlib")): f"lib/{version}", site: f"lib/{version}/site-packages",
-    }  # fmt: skip
+        bin_: "bin",
+        libraries: "libraries",
+        src: "src",
+        Path(sysconfig.get_path("purelib")): "packages",
+        Path(sysconfig.get_path("stdlib")): f"lib/{version}",
+        site: f"lib/{version}/site-packages",
+    }
     debians = f"{site}:{RUNTIME}/lib/python3/dist-packages:ro"  # where its own Python looks, and no other does
     return [*(f"{mine}:{RUNTIME}/{theirs}:ro" for mine, theirs in volumes.items()), debians]
 
@@ -101,4 +117,4 @@ def _extensions():
 
 def _libraries(programs):
     told = subprocess.run(["ldd", *programs], capture_output=True, text=True, timeout=60, check=False).stdout
-    return sorted({os.path.realpath(path) if "ld-linux" in path else path for path in re.findall(r"(/\S{1,300}) \(0x", told)})  # fmt: skip
+    return sorted({os.path.realpath(path) if "ld-linux" in path else path for path in re.findall(r"(/\S{1,300}) \(0x", told)})

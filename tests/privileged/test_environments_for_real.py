@@ -24,7 +24,7 @@ def offered(box, cause):
     for name, version in told["plan"]["packages"].items():
         local = version.partition("+")[2]
         kind = {"cuda": "12.6"} if local.startswith("cu") else {"hip": "6.4.43482"} if local.startswith("rocm") else {}
-        (wheels.torch if name == "torch" else wheels.wheel)(box.wheels, *(() if name == "torch" else (name,)), version, **kind)  # fmt: skip
+        (wheels.torch if name == "torch" else wheels.wheel)(box.wheels, *(() if name == "torch" else (name,)), version, **kind)
 
 
 def test_cpu_only_torch(machine):

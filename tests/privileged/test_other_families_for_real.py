@@ -72,6 +72,4 @@ def test_packages_that_were_updated_and_removed_come_back_at_their_versions(othe
     back = box.undo()
     assert back.returncode == 0, back.stdout + back.stderr
     after = box.state()
-    assert {
-        name: (before.get(name), after.get(name)) for name in {*before, *after} if before.get(name) != after.get(name)
-    } == {}
+    assert {name: (before.get(name), after.get(name)) for name in {*before, *after} if before.get(name) != after.get(name)} == {}

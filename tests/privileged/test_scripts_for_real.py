@@ -24,13 +24,9 @@ pytestmark = [
         any(not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin") for name in _NEEDED), reason="needs " + ", ".join(_NEEDED)
     ),
     pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs root on Linux"),
-]  # fmt: skip
+]
 # Suite, what a profile calls it, and a release of torch that has wheels for its own Python.
-SYSTEMS = {
-    "bookworm": ("debian 12", "torch"),
-    "trixie": ("debian 13", "torch"),
-    "bullseye": ("debian 11", "torch==2.8.0"),
-}
+SYSTEMS = {"bookworm": ("debian 12", "torch"), "trixie": ("debian 13", "torch"), "bullseye": ("debian 11", "torch==2.8.0")}
 _PREPARE = """
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
 apt-get update -qq
@@ -96,11 +92,26 @@ def test_a_script_runs_to_its_end_on_the_bare_system_that_it_is_for(system, podm
     wheels.torch(tmp_path, planned["packages"]["torch"])
     tmp_path.chmod(0o755)  # the account inside is another one
     told = engine.must(
-        "run", "--rm", "--network=none", *_LIMITS, "--user", account, "--workdir", "/tmp", "--env", "PIP_NO_INDEX=1", "--env",
-        "PIP_FIND_LINKS=/given", "--volume", f"{tmp_path}:/given:ro", "localhost/bare-" + system, "sh", "-ec",
+        "run",
+        "--rm",
+        "--network=none",
+        *_LIMITS,
+        "--user",
+        account,
+        "--workdir",
+        "/tmp",
+        "--env",
+        "PIP_NO_INDEX=1",
+        "--env",
+        "PIP_FIND_LINKS=/given",
+        "--volume",
+        f"{tmp_path}:/given:ro",
+        "localhost/bare-" + system,
+        "sh",
+        "-ec",
         "! command -v python3 && sh /given/plan.sh >&2 && .venv/bin/python -c 'import sys; print(\"Python %d.%d\" % sys.version_info[:2])' "
         "&& .venv/bin/python -m pip freeze",
-    )  # fmt: skip
+    )
     lines = told.splitlines()
     assert "Python " + planned["environment"]["python"] in lines
     assert [line for line in lines if re.match(r"torch\b", line)] == ["torch==" + planned["packages"]["torch"]]

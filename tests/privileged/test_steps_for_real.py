@@ -29,9 +29,7 @@ def around(box, cause, program=(), left=(), restarts=False):
     if restarts:
         box.restart()
     after = box.state()
-    changed = {
-        name: (before.get(name), after.get(name)) for name in {*before, *after} if before.get(name) != after.get(name)
-    }
+    changed = {name: (before.get(name), after.get(name)) for name in {*before, *after} if before.get(name) != after.get(name)}
     assert not [name for name in changed if not name.startswith(tuple(left) or ("?",))], changed
     assert cause in box.causes(*program)
     return told, back
@@ -115,9 +113,7 @@ def test_a_module_that_was_built_is_there_after_the_fix(machine):
 
 def test_dkms_stale_tree(machine):
     box = machine("nvidia-workstation", "ubuntu", *DRIVER)
-    box.sh(
-        "mkdir -p /var/lib/dkms/nvidia/535.54.03; ln -s /usr/src/nvidia-535.54.03 /var/lib/dkms/nvidia/535.54.03/source"
-    )
+    box.sh("mkdir -p /var/lib/dkms/nvidia/535.54.03; ln -s /usr/src/nvidia-535.54.03 /var/lib/dkms/nvidia/535.54.03/source")
     around(box, "dkms-stale-tree")
 
 

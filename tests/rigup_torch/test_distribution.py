@@ -32,18 +32,7 @@ def built(tmp_path_factory, source):
     """A wheel by the build backend, without a network."""
     pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("wheels")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "-q",
-        "--no-index",
-        "--no-build-isolation",
-        "--no-deps",
-        "-w",
-        str(folder),
-    ]
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-index", "--no-build-isolation", "--no-deps", "-w", str(folder)]
     subprocess.run([*command, str(source)], check=True, timeout=300)
     (wheel,) = folder.glob("*.whl")
     return wheel
@@ -88,9 +77,7 @@ class Environment:
         return done.stdout.strip()
 
     def pip(self, *words):
-        return self.output(
-            sys.executable, "-m", "pip", "--python", self.python, *words, "-q", "--disable-pip-version-check"
-        )
+        return self.output(sys.executable, "-m", "pip", "--python", self.python, *words, "-q", "--disable-pip-version-check")
 
     def install(self, *wheels):
         self.pip("install", "--no-index", "--no-deps", *map(str, wheels))
@@ -113,10 +100,7 @@ def metadata(wheel):
     with zipfile.ZipFile(wheel) as packed:
         name = next(name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
         headers = HeaderParser().parsestr(packed.read(name).decode())
-    return {
-        key: headers[key]
-        for key in ("Name", "Version", "Summary", "License-Expression", "Requires-Python", "Requires-Dist")
-    }
+    return {key: headers[key] for key in ("Name", "Version", "Summary", "License-Expression", "Requires-Python", "Requires-Dist")}
 
 
 @pytest.mark.torch
@@ -130,9 +114,11 @@ def test_alone_it_is_all_that_a_program_needs(environment, part):
 def test_alone_it_passes_the_same_checks(environment):
     environment.install(rigup_torch.wheel_folder(Path(environment.python).parent) / rigup_torch.wheel_name())
     output = environment.output(
-        environment.python, str(HERE / "run_checks.py"), *(str(HERE / "checks" / name) for name in ("moving.py", "containers.py")),
+        environment.python,
+        str(HERE / "run_checks.py"),
+        *(str(HERE / "checks" / name) for name in ("moving.py", "containers.py")),
         PYTHONPATH=environment.torch,
-    )  # fmt: skip
+    )
     assert output.count('"passed": true') > 30
     assert '"failed"' not in output
 
@@ -186,8 +172,15 @@ def test_an_installed_rigup_makes_the_same_wheel(whole, tmp_path):
     with zipfile.ZipFile(whole) as packed:
         packed.extractall(tmp_path)
     code = "from rigup.plan.environments import rigup_torch as r; print(r.sha256(), r.__file__)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True,
-                          env={**os.environ, "PYTHONPATH": str(tmp_path)})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
     digest, place = done.stdout.split()
     assert place.startswith(str(tmp_path))
     assert digest == rigup_torch.sha256()

@@ -34,8 +34,11 @@ def outcomes():
     done = subprocess.run(
         [interpreter(), str(HERE / "run_checks.py"), "--apart", *map(str, (*CHECKS, PAGE))],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     outcomes_ = {outcome["name"]: outcome for outcome in map(json.loads, filter(None, done.stdout.splitlines()))}
     assert done.returncode == 0, done.stderr[-3000:]
     return outcomes_
@@ -74,25 +77,14 @@ def test_nothing_but_torch_is_imported():
     tops = {module for path in PACKAGE for module, _name in imported(path)}
     foreign = {top for top in tops if top.partition(".")[0] not in {*sys.stdlib_module_names, "torch"}}
     own = {"_rigup_torch", "rigup.torch.__init__"}  # where it stands alone
-    assert foreign - own == {
-        "numpy",
-        "msgspec.structs",
-    }  # to seed one, to copy a record of the other: where they are there
+    assert foreign - own == {"numpy", "msgspec.structs"}  # to seed one, to copy a record of the other: where they are there
 
 
 def test_everything_is_understood_by_python_3_9():
     for path in PACKAGE:
         ast.parse(path.read_text(), feature_version=(3, 9))
     pytest.importorskip("vermin")
-    command = [
-        sys.executable,
-        "-c",
-        "import vermin; vermin.main()",
-        "--target=3.9-",
-        "--violations",
-        "--no-tips",
-        *map(str, PACKAGE),
-    ]
+    command = [sys.executable, "-c", "import vermin; vermin.main()", "--target=3.9-", "--violations", "--no-tips", *map(str, PACKAGE)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout
 
@@ -145,14 +137,22 @@ def test_every_python_sees_how_a_call_is_written(version, tmp_path):
     assert (done.stdout.splitlines(), done.stderr) == (expected, "")
 
 
-@pytest.mark.parametrize("isa", ["sm_50", "sm_61", "sm_75", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "gfx90a",
-                                 "gfx1030", "gfx1103", "gfx1201"])  # fmt: skip
+@pytest.mark.parametrize(
+    "isa", ["sm_50", "sm_61", "sm_75", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "gfx90a", "gfx1030", "gfx1103", "gfx1201"]
+)
 def test_what_runs_on_what_is_told_as_the_tables_tell_it(isa):
     from rigup.knowledge.chips import runs_on
 
     spec = importlib.util.spec_from_file_location("code_of_torch", ROOT / "src" / "rigup" / "torch" / "code.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    lists = [["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90"], ["sm_80", "sm_90a", "compute_90"],
-             ["sm_75", "compute_75"], ["sm_100a", "sm_120"], ["gfx90a", "gfx1100"], ["gfx11-generic"], ["sm_103f"]]  # fmt: skip
+    lists = [
+        ["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90"],
+        ["sm_80", "sm_90a", "compute_90"],
+        ["sm_75", "compute_75"],
+        ["sm_100a", "sm_120"],
+        ["gfx90a", "gfx1100"],
+        ["gfx11-generic"],
+        ["sm_103f"],
+    ]
     assert [module.runs_on(isa, code) for code in lists] == [runs_on(isa, code) for code in lists]

@@ -19,10 +19,15 @@ from tiny_environments import no_indexes
 __all__ = ["no_indexes"]
 
 PROFILES = [
-    "RTX 4070, driver none, ubuntu 24.04, python 3.12", "RTX 4070, driver 456.71, wsl, ubuntu 24.04, python 3.12",
-    "RX 7900 XTX + Radeon 680M, ubuntu 24.04, python 3.12", "RX 6600, windows 11, python 3.11", "Apple M4, macos 15.6, python 3.13",
-    "no gpu, debian 13, python 3.13", "TITAN Xp + RTX 3080, driver 580.95.05, ubuntu 22.04, python 3.12", "a toaster",
-]  # fmt: skip
+    "RTX 4070, driver none, ubuntu 24.04, python 3.12",
+    "RTX 4070, driver 456.71, wsl, ubuntu 24.04, python 3.12",
+    "RX 7900 XTX + Radeon 680M, ubuntu 24.04, python 3.12",
+    "RX 6600, windows 11, python 3.11",
+    "Apple M4, macos 15.6, python 3.13",
+    "no gpu, debian 13, python 3.13",
+    "TITAN Xp + RTX 3080, driver 580.95.05, ubuntu 22.04, python 3.12",
+    "a toaster",
+]
 DENIED = "import os\nraise ImportError('libcudart.so.12: cannot open shared object file: No such file or directory')\n"
 
 
@@ -76,9 +81,7 @@ def test_plan_for_containers_and_what_cannot_be(asked):
     assert asked("plan", "jax", "--for", PROFILES[0], "--in", "conda").environment.manager == "conda"
 
 
-@pytest.mark.parametrize(
-    "name", ["cpu-only-torch/break-nvidia-workstation", "kernel-module-not-built/break-nvidia-workstation"]
-)
+@pytest.mark.parametrize("name", ["cpu-only-torch/break-nvidia-workstation", "kernel-module-not-built/break-nvidia-workstation"])
 def test_fix_of_another_machine(asked, tmp_path, name):
     answer = asked("fix", name.partition("/")[0], "--from", cases()[name].unpack(tmp_path))
     assert isinstance(answer, Mending)
@@ -118,9 +121,7 @@ def test_environments(asked, made, tmp_path):
 def test_run(asked, made, tmp_path):
     environment = tmp_path / "env"
     staged_swap.clone(made, environment)
-    record.write(
-        environment, record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*", "ROCR_VISIBLE_DEVICES": "0"})
-    )
+    record.write(environment, record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*", "ROCR_VISIBLE_DEVICES": "0"}))
     answer = asked("run", "--env", str(environment), "--set", "A=b")
     assert {"A", "ONEAPI_DEVICE_SELECTOR"} <= {variable.name for variable in answer.variables}
     assert asked("run", "--no-env").environment is None
@@ -190,14 +191,8 @@ def test_a_model_that_makes_pictures_is_answered(asked, tmp_path):
 def test_capture(asked, tmp_path):
     root = tmp_path / "machine"
     (root / "dev").mkdir(parents=True)
-    environment = {
-        "PATH": "/usr/bin",
-        "DISH": "lentils-and-onions",
-        "HF_TOKEN": "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",
-    }
-    (root / "who.json").write_text(
-        json.dumps({"user": "zeno", "uid": 1000, "groups": ["zeno"], "environment": environment})
-    )
+    environment = {"PATH": "/usr/bin", "DISH": "lentils-and-onions", "HF_TOKEN": "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"}
+    (root / "who.json").write_text(json.dumps({"user": "zeno", "uid": 1000, "groups": ["zeno"], "environment": environment}))
     answer = asked("capture", "--from", str(root), "--list")
     assert answer.archive is None
     assert answer.doubtful

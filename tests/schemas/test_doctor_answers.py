@@ -46,9 +46,7 @@ def test_of_this_machine_and_one_that_cannot_be_asked(capsys):
 
 def test_of_a_program_that_died_and_of_what_has_changed(capsys, monkeypatch):
     opened = sources.open_source
-    monkeypatch.setattr(
-        sources, "open_source", lambda given: opened(given or str(machine_folder("nvidia-workstation")))
-    )
+    monkeypatch.setattr(sources, "open_source", lambda given: opened(given or str(machine_folder("nvidia-workstation"))))
     assert run(["doctor"]) == 0
     capsys.readouterr()
     assert asked(capsys, "doctor", "--since-ok").since_ok.recorded_at

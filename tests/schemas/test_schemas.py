@@ -22,10 +22,19 @@ SOURCE = Path(schemas.__file__).parents[1]
 LISTED = ("accelerators", "displays", "npus", "drivers")
 # Keys whose values are of no form of their own: a fact's fields are its kind's, a check's values are that check's.
 FREE = {
-    "Machine": {*LISTS.values()}, "SeenDevice": {"partitions"}, "Difference": {"before", "after"}, "Hosts": {"hosts"},
-    "Check": {"measured", "expected"}, "CheckedDevice": {"properties"}, "Framework": {"build"}, "Bench": {"machine"},
-    "BenchList": {"runs"}, "EnvironmentShown": {"made_for"}, "Locked": {"made_for"}, "Hit": {"row"},
-}  # fmt: skip
+    "Machine": {*LISTS.values()},
+    "SeenDevice": {"partitions"},
+    "Difference": {"before", "after"},
+    "Hosts": {"hosts"},
+    "Check": {"measured", "expected"},
+    "CheckedDevice": {"properties"},
+    "Framework": {"build"},
+    "Bench": {"machine"},
+    "BenchList": {"runs"},
+    "EnvironmentShown": {"made_for"},
+    "Locked": {"made_for"},
+    "Hit": {"row"},
+}
 
 
 def structs():
@@ -81,7 +90,18 @@ def test_every_kind_of_fact_has_a_list_of_its_own():
 def test_every_answer_of_a_command_has_a_schema():
     """What commands print and name in their help; records that rigup keeps for itself are no answers."""
     texts = [path.read_text() for path in (SOURCE / "cli").glob("*.py")]
-    texts += [(SOURCE / name).read_text() for name in ("diagnosis/answer.py", "plan/answer.py", "verify/answer.py", "bench/answer.py", "bench/comparing.py", "fit/judge.py", "fit/ranking.py")]  # fmt: skip
+    texts += [
+        (SOURCE / name).read_text()
+        for name in (
+            "diagnosis/answer.py",
+            "plan/answer.py",
+            "verify/answer.py",
+            "bench/answer.py",
+            "bench/comparing.py",
+            "fit/judge.py",
+            "fit/ranking.py",
+        )
+    ]
     assert {name for text in texts for name in re.findall(r"rigup\.([\w.-]+)/1", text)} <= set(schemas.ANSWERS)
 
 
@@ -102,8 +122,7 @@ def test_a_name_that_there_is_not_is_answered_with_its_neighbours():
     assert (shown.exit_code, "Near it are: doctor" in shown.output) == (2, True)
 
 
-GOOD = {"schema": "rigup.explain/1", "asked": "", "near": [],
-        "causes": [{"cause": "a", "family": "b", "severity": "error", "layer": "c"}]}  # fmt: skip
+GOOD = {"schema": "rigup.explain/1", "asked": "", "near": [], "causes": [{"cause": "a", "family": "b", "severity": "error", "layer": "c"}]}
 
 
 def test_what_a_host_answers_is_checked_in_the_answer_of_several():
@@ -118,7 +137,11 @@ def test_what_a_host_answers_is_checked_in_the_answer_of_several():
 def test_the_check_of_answers_can_fail():
     read(json.dumps(GOOD))
     (cause,) = GOOD["causes"]
-    for bad in ({**GOOD, "causes": [{**cause, "more": 1}]}, {**GOOD, "causes": [{**cause, "severity": "loud"}]},
-                {**GOOD, "asked": None}, {name: value for name, value in GOOD.items() if name != "near"}):  # fmt: skip
+    for bad in (
+        {**GOOD, "causes": [{**cause, "more": 1}]},
+        {**GOOD, "causes": [{**cause, "severity": "loud"}]},
+        {**GOOD, "asked": None},
+        {name: value for name, value in GOOD.items() if name != "near"},
+    ):
         with pytest.raises(AssertionError):
             read(json.dumps(bad))

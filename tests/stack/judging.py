@@ -87,9 +87,7 @@ def _system_to(plan, want):
 def _served(plan, want):
     wrong = []
     for token, right in want.items():
-        have = [
-            d["served"] for d in plan["devices"] if occurs(token, f"{d.get('name')} {d.get('isa')} {d.get('pci_id')}")
-        ]
+        have = [d["served"] for d in plan["devices"] if occurs(token, f"{d.get('name')} {d.get('isa')} {d.get('pci_id')}")]
         excused = right is False and not have and plan["verdict"] == "impossible"
         wrong += [] if right in have or excused else [f"{token}: served {have}"]
     return wrong
@@ -105,13 +103,20 @@ def _any_of(plan, want):
 
 
 _KEYS = {
-    "verdict": _verdict, "torch_variant": _variant, "packages": _packages, "python_in": _python, "variables": _variables,
+    "verdict": _verdict,
+    "torch_variant": _variant,
+    "packages": _packages,
+    "python_in": _python,
+    "variables": _variables,
     "torch_version": lambda plan, want: _packages(plan, {"torch": want}),
     "no_variables": lambda plan, want: [f"{name} is set" for name in plan["variables"] if among(want, name)],
-    "system_change": _system, "system_to": _system_to, "served": _served, "any_of": _any_of,
+    "system_change": _system,
+    "system_to": _system_to,
+    "served": _served,
+    "any_of": _any_of,
     "has": lambda plan, want: [f"{one} is missing" for one in want if not occurs(one, _shown(plan))],
     "forbidden": lambda plan, want: [f"{one} in the commands" for one in want if occurs(one, _commands(plan))],
     "turned_down_mentions": lambda plan, want: [f"{one} is not said" for one in want if not occurs(one, _reasons(plan))],
     "no_root_steps": lambda plan, _want: _needs(plan, "root"),
     "network_blocked": lambda plan, _want: _needs(plan, "network"),
-}  # fmt: skip
+}

@@ -87,9 +87,7 @@ def test_a_word_that_means_nothing_is_named(words):
         read_profile(words)
 
 
-@pytest.mark.parametrize(
-    "words", ["torch==", "torch; rm -rf /", "$(id)", "torch @ https://mirror.example/x.whl", "-e ."]
-)
+@pytest.mark.parametrize("words", ["torch==", "torch; rm -rf /", "$(id)", "torch @ https://mirror.example/x.whl", "-e ."])
 def test_a_wish_that_is_no_package_is_refused(words):
     with pytest.raises(WishError):
         read_wishes([words])
@@ -163,10 +161,7 @@ def test_what_stands_on_torch_comes_in_the_release_that_belongs_to_it():
 
 
 def test_an_older_release_beside_torch_serves_an_older_chip():
-    assert (
-        plan("GTX 970, driver 535.230.02, ubuntu 22.04, python 3.11", "bitsandbytes")["packages"]["bitsandbytes"]
-        == "0.47.0"
-    )
+    assert plan("GTX 970, driver 535.230.02, ubuntu 22.04, python 3.11", "bitsandbytes")["packages"]["bitsandbytes"] == "0.47.0"
 
 
 def test_reasons_read_well_for_one_build_and_for_many():
@@ -176,11 +171,7 @@ def test_reasons_read_well_for_one_build_and_for_many():
 
 
 def test_markers_are_asked_of_the_machine_that_the_plan_is_for():
-    words = (
-        "torch==2.6.0; sys_platform == 'win32'",
-        "torch==2.7.1; sys_platform == 'linux'",
-        "jax; python_version < '3.8'",
-    )
+    words = ("torch==2.6.0; sys_platform == 'win32'", "torch==2.7.1; sys_platform == 'linux'", "jax; python_version < '3.8'")
     assert read_wishes(words, read_profile("windows 11, python 3.12")) == ("torch==2.6.0",)
     assert read_wishes(words, read_profile("ubuntu 22.04, python 3.12")) == ("torch==2.7.1",)
     with pytest.raises(WishError, match="another system"):

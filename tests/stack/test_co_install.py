@@ -48,9 +48,7 @@ def test_alone_it_keeps_the_newest_cuda():
 
 
 def test_what_cannot_stand_together_is_told_with_an_environment_for_each():
-    found = answer(
-        chosen("RTX 3090, driver 580.95.05, ubuntu 22.04, python 3.12", "torch==2.5.1", "tensorflow==2.18.0")
-    )
+    found = answer(chosen("RTX 3090, driver 580.95.05, ubuntu 22.04, python 3.12", "torch==2.5.1", "tensorflow==2.18.0"))
     assert not found["devices"][0]["served"]
     assert "an environment for each" in found["smallest_change"]
     assert [sorted(other["packages"])[:1] for other in found["others"]] == [["torch"], ["tensorflow"]]

@@ -43,9 +43,7 @@ def test_a_newer_wheel_goes_before_an_older_build_of_the_channel():
 
 
 def test_of_one_release_the_channel_goes_first_and_brings_its_own_companions():
-    choice = chosen(
-        "RTX 3090, driver 535.230.02, ubuntu 22.04, python 3.12", "torch==2.6.0", "torchvision", "torchaudio"
-    )
+    choice = chosen("RTX 3090, driver 535.230.02, ubuntu 22.04, python 3.12", "torch==2.6.0", "torchvision", "torchaudio")
     (install,) = [argv for argv in commands(choice) if "install" in argv]
     assert {"pytorch=2.6.0=cuda126*", "torchvision=0.21.0", "torchaudio=2.6.0"} <= set(install)
 

@@ -13,10 +13,16 @@ from rigup.stack.wish import WishError
 @pytest.mark.parametrize(
     ("word", "meant"),
     [
-        ("pytroch", "pytorch"), ("tensoflow", "tensorflow"), ("torch-vision", "torchvision"), ("xformer", "xformers"),
-        ("onnx-runtime", "onnxruntime"), ("TensorFlwo", "tensorflow"), ("torhc", "torch"), ("bitsandbyte", "bitsandbytes"),
+        ("pytroch", "pytorch"),
+        ("tensoflow", "tensorflow"),
+        ("torch-vision", "torchvision"),
+        ("xformer", "xformers"),
+        ("onnx-runtime", "onnxruntime"),
+        ("TensorFlwo", "tensorflow"),
+        ("torhc", "torch"),
+        ("bitsandbyte", "bitsandbytes"),
     ],
-)  # fmt: skip
+)
 def test_a_slip_is_told_with_what_was_meant(word, meant):
     with pytest.raises(WishError, match=rf"Did you mean {meant}\?"):
         sorted_out([word])
@@ -24,9 +30,23 @@ def test_a_slip_is_told_with_what_was_meant(word, meant):
 
 @pytest.mark.parametrize(
     "word",
-    ["torch", "pytorch", "numpy", "optuna", "torchx", "torch==2.6", "pytroch==1.0", "jax[cuda12]", "torch>=2.4,<2.8",
-     "mlx-lm", "cupy", "faster-whisper", "scipy", "my-own-package"],
-)  # fmt: skip
+    [
+        "torch",
+        "pytorch",
+        "numpy",
+        "optuna",
+        "torchx",
+        "torch==2.6",
+        "pytroch==1.0",
+        "jax[cuda12]",
+        "torch>=2.4,<2.8",
+        "mlx-lm",
+        "cupy",
+        "faster-whisper",
+        "scipy",
+        "my-own-package",
+    ],
+)
 def test_a_name_that_is_known_far_from_all_or_given_with_its_version_stands(word):
     assert sorted_out([word]) == ([word], [])
 
@@ -72,9 +92,7 @@ def test_a_folder_or_a_package_that_is_there_is_refused_with_what_to_do(word, tm
         sorted_out([word])
 
 
-@pytest.mark.parametrize(
-    "word", ["git+https://h.example/x", "https://h.example/x-1-py3-none-any.whl", "x @ https://h.example/x.whl"]
-)
+@pytest.mark.parametrize("word", ["git+https://h.example/x", "https://h.example/x-1-py3-none-any.whl", "x @ https://h.example/x.whl"])
 def test_an_address_is_refused_with_what_to_do(word):
     from rigup.stack.wish import installed_by_hand, read_wishes
 

@@ -42,8 +42,6 @@ def test_where_the_driver_can_be_renewed_it_is():
     assert [change.change for change in choice.changes] == ["nvidia-driver"]
 
 
-@pytest.mark.parametrize(
-    ("cuda", "driver", "package"), [("13.2", "550.127.05", "13.0"), ("13.0", "470.1", ""), ("11.8", "535.1", "")]
-)
+@pytest.mark.parametrize(("cuda", "driver", "package"), [("13.2", "550.127.05", "13.0"), ("13.0", "470.1", ""), ("11.8", "535.1", "")])
 def test_branches_are_those_that_nvidia_names(cuda, driver, package):
     assert forward_package(cuda, driver) == package

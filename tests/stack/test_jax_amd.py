@@ -16,9 +16,7 @@ _AMD = "MI300X, ubuntu 22.04, kernel 6.8.0-60-generic, python 3.12"
 
 def _chosen(profile: str, *packages: str, state: SystemState | None = None, manager: str = "venv") -> Choice:
     site: Site = read_profile(profile)
-    return choose(
-        Wish(packages=read_wishes(packages, site), manager=manager), site.but(system_state=state or SystemState())
-    )
+    return choose(Wish(packages=read_wishes(packages, site), manager=manager), site.but(system_state=state or SystemState()))
 
 
 def test_amd_s_builds_bring_rocm_along_with_the_code_of_the_card() -> None:

@@ -29,8 +29,15 @@ def served(found):
 
 @pytest.mark.parametrize(
     ("system", "python"),
-    [("ubuntu 22.04", "3.10"), ("ubuntu 24.04", "3.12"), ("debian 12", "3.11"), ("debian 13", "3.13"), ("fedora 43", "3.14"), ("rhel 10", "3.12")],
-)  # fmt: skip
+    [
+        ("ubuntu 22.04", "3.10"),
+        ("ubuntu 24.04", "3.12"),
+        ("debian 12", "3.11"),
+        ("debian 13", "3.13"),
+        ("fedora 43", "3.14"),
+        ("rhel 10", "3.12"),
+    ],
+)
 def test_the_distributions_own_python_is_taken_where_a_wheel_exists_for_it(system, python):
     found = plan("RTX 3090, driver 580.95.05, " + system)
     assert found["environment"]["python"] == python
@@ -91,7 +98,9 @@ def test_intels_gpus_get_level_zero_before_the_wheels():
     assert "renew-intel-driver" in kinds(plan("Arc B580, windows 11"))
 
 
-@pytest.mark.parametrize("profile", ["RTX 3090, ubuntu 24.04", "RX 7900 XTX, ubuntu 24.04", "UHD 630, ubuntu 24.04", "Arc A770, ubuntu 24.04, no root"])  # fmt: skip
+@pytest.mark.parametrize(
+    "profile", ["RTX 3090, ubuntu 24.04", "RX 7900 XTX, ubuntu 24.04", "UHD 630, ubuntu 24.04", "Arc A770, ubuntu 24.04, no root"]
+)
 def test_nobody_else_gets_level_zero(profile):
     assert "libze" not in commands(plan(profile))
 
@@ -114,7 +123,16 @@ def test_an_intel_macs_radeon_has_mps():
     assert served(plan("UHD 630, macos 13, arch x86_64, python 3.11")) == [False]
 
 
-@pytest.mark.parametrize("words", ["windows 11, arch aarch64", "windows 11, arch arm64", "Snapdragon X Elite", "windows 11, Adreno X1-85", "qualcomm snapdragon 8cx gen 3"])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        "windows 11, arch aarch64",
+        "windows 11, arch arm64",
+        "Snapdragon X Elite",
+        "windows 11, Adreno X1-85",
+        "qualcomm snapdragon 8cx gen 3",
+    ],
+)
 def test_windows_on_arm_gets_its_own_wheels(words):
     site = read_profile(words)
     assert (site.system, site.machine) == ("windows", "arm64")
@@ -131,10 +149,13 @@ def test_one_architecture_is_named_as_its_system_names_it():
 @pytest.mark.parametrize(
     ("words", "python", "torch"),
     [
-        ("Jetson Nano", "3.6", "1.11.0a0"), ("Jetson TX2, jetpack 4.6.1", "3.6", "1.11.0a0"), ("Jetson Xavier NX, jetpack 5.1.2", "3.8", "2.1.0a0"),
-        ("Jetson Orin Nano, jetpack 6.2", "3.10", "2.8.0"), ("Jetson AGX Thor", "3.12", "2."),
+        ("Jetson Nano", "3.6", "1.11.0a0"),
+        ("Jetson TX2, jetpack 4.6.1", "3.6", "1.11.0a0"),
+        ("Jetson Xavier NX, jetpack 5.1.2", "3.8", "2.1.0a0"),
+        ("Jetson Orin Nano, jetpack 6.2", "3.10", "2.8.0"),
+        ("Jetson AGX Thor", "3.12", "2."),
     ],
-)  # fmt: skip
+)
 def test_each_jetpack_gets_the_wheels_that_are_made_for_it(words, python, torch):
     found = plan(words)
     assert served(found) == [True]
@@ -168,7 +189,7 @@ def test_an_old_rocm_holds_the_wheels_of_newer_ones_back():
 @pytest.mark.parametrize(
     "cards",
     ["RTX 5090 + GTX 1080 Ti", "RTX PRO 6000 Blackwell + Quadro M4000", "RTX 5070 + Tesla K80", "RTX 4090 + GTX 680", "H100 + Tesla K20"],
-)  # fmt: skip
+)
 def test_cards_that_no_driver_drives_together_are_not_both_promised(cards):
     found = plan(cards + ", ubuntu 24.04")
     assert served(found) == [True, False]
@@ -192,9 +213,7 @@ def test_cards_with_one_driver_are_promised_both():
 # -- what nobody knows --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "words", ["RTX 9999", "Foo 3000", "10de:ffff", "Radeon RX 9999", "1002:fffe", "Arc Z990", "geforce mx 999"]
-)
+@pytest.mark.parametrize("words", ["RTX 9999", "Foo 3000", "10de:ffff", "Radeon RX 9999", "1002:fffe", "Arc Z990", "geforce mx 999"])
 def test_an_unknown_chip_is_asked_about(words):
     with pytest.raises(ProfileError, match="catalogue"):
         read_profile(words + ", ubuntu 24.04")
@@ -213,8 +232,16 @@ def test_a_newer_chip_can_be_told_by_its_target():
 
 @pytest.mark.parametrize(
     ("words", "isa"),
-    [("GeForce 210", "sm_13"), ("GTX 480", "sm_20"), ("GT 610", "sm_21"), ("Radeon HD 7970", "gfx600"), ("R9 290X", "gfx701"), ("B100", "sm_100"), ("NVIDIA T4G", "sm_75")],
-)  # fmt: skip
+    [
+        ("GeForce 210", "sm_13"),
+        ("GTX 480", "sm_20"),
+        ("GT 610", "sm_21"),
+        ("Radeon HD 7970", "gfx600"),
+        ("R9 290X", "gfx701"),
+        ("B100", "sm_100"),
+        ("NVIDIA T4G", "sm_75"),
+    ],
+)
 def test_old_and_odd_cards_are_known(words, isa):
     assert read_profile(words).gpus[0].isa == isa
 

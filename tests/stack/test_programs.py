@@ -16,11 +16,7 @@ def planned(*words, **options):
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("comfyui", "git clone https://github.com/comfyanonymous/ComfyUI"),
-        ("llama.cpp", "llama-cpp-python"),
-    ],
+    ("word", "said"), [("comfyui", "git clone https://github.com/comfyanonymous/ComfyUI"), ("llama.cpp", "llama-cpp-python")]
 )
 def test_a_program_is_told_apart_from_the_package_of_its_name(word, said):
     assert any(any(part in told for part in said.split("|")) for told in planned(word)["warnings"])
@@ -70,9 +66,7 @@ def test_a_package_is_no_program():
     assert not any(step["kind"] == "clone-program" for step in planned("torch")["steps"])
 
 
-@pytest.mark.parametrize(
-    ("word", "package"), [("sklearn", "scikit-learn"), ("cv2", "opencv-python"), ("PIL", "pillow")]
-)
+@pytest.mark.parametrize(("word", "package"), [("sklearn", "scikit-learn"), ("cv2", "opencv-python"), ("PIL", "pillow")])
 def test_other_names_are_those_of_pypi(word, package):
     assert read_wishes([word]) == (package,)
 

@@ -26,7 +26,10 @@ def told(tmp_path, monkeypatch):
 
 
 def test_dependencies_are_asked_for_and_further_parts_are_told(told):
-    text = PROJECT + '[project.optional-dependencies]\ngpu = ["torch"]\nall = ["mine[gpu]"]\n[dependency-groups]\ndev = ["pytest", {include-group = "lint"}]\nlint = ["ruff"]\n'  # fmt: skip
+    text = (
+        PROJECT
+        + '[project.optional-dependencies]\ngpu = ["torch"]\nall = ["mine[gpu]"]\n[dependency-groups]\ndev = ["pytest", {include-group = "lint"}]\nlint = ["ruff"]\n'
+    )
     found = told(text)
     assert found.words == ("stone>=1", "bridge")
     assert "gpu, all" in found.terms.told[0]
@@ -48,11 +51,12 @@ def test_a_project_for_another_python_than_the_chosen_one_is_refused(told):
 
 def test_uvs_places_and_bounds_are_kept(told):
     terms = told(
-        PROJECT + '[tool.uv]\nconstraint-dependencies = ["stone<2"]\nprerelease = "allow"\nno-binary-package = ["bridge"]\nno-build = true\n'
+        PROJECT
+        + '[tool.uv]\nconstraint-dependencies = ["stone<2"]\nprerelease = "allow"\nno-binary-package = ["bridge"]\nno-build = true\n'
         'package = false\n[tool.uv.sources]\nbridge = { index = "company" }\nunasked = { git = "https://example.org/u" }\n'
         '[[tool.uv.index]]\nname = "company"\nurl = "https://company.example/simple"\nexplicit = true\n'
         '[[tool.uv.index]]\nname = "ours"\nurl = "https://mirror.example/simple"\ndefault = true\n'
-    ).terms  # fmt: skip
+    ).terms
     assert terms.bound == {"bridge": "https://company.example/simple"}
     assert terms.index == "https://mirror.example/simple"
     assert terms.constraints == ("stone<2",)
@@ -64,8 +68,8 @@ def test_poetrys_dependencies_are_read_in_its_own_signs(told):
         '[tool.poetry.dependencies]\npython = "^3.10"\nstone = "^1.2"\nbridge = { version = "~2.1", extras = ["x"], source = "company" }\n'
         'road = [{ version = "1.*", markers = "sys_platform == \'linux\'" }, { version = "*", python = "<3.8" }]\nspare = { version = "*", optional = true }\n'
         '[[tool.poetry.source]]\nname = "company"\nurl = "https://company.example/simple"\npriority = "explicit"\n[tool.poetry.group.dev.dependencies]\npytest = "*"\n'
-    )  # fmt: skip
-    assert found.words == ("stone<2,>=1.2", "bridge[x]<2.2,>=2.1", 'road==1.*; sys_platform == "linux"', 'road; python_version < "3.8"')  # fmt: skip
+    )
+    assert found.words == ("stone<2,>=1.2", "bridge[x]<2.2,>=2.1", 'road==1.*; sys_platform == "linux"', 'road; python_version < "3.8"')
     assert found.terms.bound == {"bridge": "https://company.example/simple"}
     assert "spare, dev" in found.terms.told[0]
     assert found.terms.python == "<4,>=3.10"
@@ -73,10 +77,25 @@ def test_poetrys_dependencies_are_read_in_its_own_signs(told):
 
 @pytest.mark.parametrize(
     ("poetry", "plain"),
-    [("^1.2.3", "<2,>=1.2.3"), ("^0.2.3", "<0.3,>=0.2.3"), ("^0.0.3", "<0.0.4,>=0.0.3"), ("^0", "<1,>=0"), ("^0.0", "<0.1,>=0.0"), ("~1", "<2,>=1"),
-     ("~1.2.3", "<1.3,>=1.2.3"), ("*", ""), ("1.2", "==1.2"), ("=1.2", "==1.2"), (">=1,<2", "<2,>=1"), (">=1 <2", "<2,>=1"), ("1.2.*", "==1.2.*"), ("!=1.3", "!=1.3"),
-     ("~=1.4", "~=1.4"), ("^1.0rc1", "<2,>=1.0rc1")],
-)  # fmt: skip
+    [
+        ("^1.2.3", "<2,>=1.2.3"),
+        ("^0.2.3", "<0.3,>=0.2.3"),
+        ("^0.0.3", "<0.0.4,>=0.0.3"),
+        ("^0", "<1,>=0"),
+        ("^0.0", "<0.1,>=0.0"),
+        ("~1", "<2,>=1"),
+        ("~1.2.3", "<1.3,>=1.2.3"),
+        ("*", ""),
+        ("1.2", "==1.2"),
+        ("=1.2", "==1.2"),
+        (">=1,<2", "<2,>=1"),
+        (">=1 <2", "<2,>=1"),
+        ("1.2.*", "==1.2.*"),
+        ("!=1.3", "!=1.3"),
+        ("~=1.4", "~=1.4"),
+        ("^1.0rc1", "<2,>=1.0rc1"),
+    ],
+)
 def test_versions_of_poetry_are_written_as_everybody_writes_them(poetry, plain):
     assert _specifier(poetry, "pyproject.toml", "stone") == plain
 
@@ -84,29 +103,46 @@ def test_versions_of_poetry_are_written_as_everybody_writes_them(poetry, plain):
 UV, SOURCE = PROJECT + "[tool.uv]\n", PROJECT + "[tool.uv.sources]\n"
 INDEX = '[[tool.uv.index]]\nname = "c"\nurl = "https://c.example/simple"\n'
 REFUSED = {
-    "dynamic": ('[project]\nname = "a"\ndynamic = ["dependencies"]\n', "dynamic"), "nothing": ('[project]\nname = "a"\n', "names no packages"),
-    "no tables": ("", "names no packages"), "list": ('[project]\ndependencies = "stone"\n', "dependencies"), "numbers": ("[project]\ndependencies = [1]\n", "dependencies"),
-    "address": ('[project]\ndependencies = ["stone @ git+https://example.org/s"]\n', "stone"), "no package": ('[project]\ndependencies = ["a b"]\n', "a b"),
-    "git": (SOURCE + 'stone = { git = "https://example.org/s" }\n', "stone"), "path": (SOURCE + 'bridge = { path = "../b", editable = true }\n', "bridge"),
-    "workspace": (SOURCE + "stone = { workspace = true }\n", "stone"), "url": (SOURCE + 'stone = { url = "https://e.example/s.whl" }\n', "stone"),
+    "dynamic": ('[project]\nname = "a"\ndynamic = ["dependencies"]\n', "dynamic"),
+    "nothing": ('[project]\nname = "a"\n', "names no packages"),
+    "no tables": ("", "names no packages"),
+    "list": ('[project]\ndependencies = "stone"\n', "dependencies"),
+    "numbers": ("[project]\ndependencies = [1]\n", "dependencies"),
+    "address": ('[project]\ndependencies = ["stone @ git+https://example.org/s"]\n', "stone"),
+    "no package": ('[project]\ndependencies = ["a b"]\n', "a b"),
+    "git": (SOURCE + 'stone = { git = "https://example.org/s" }\n', "stone"),
+    "path": (SOURCE + 'bridge = { path = "../b", editable = true }\n', "bridge"),
+    "workspace": (SOURCE + "stone = { workspace = true }\n", "stone"),
+    "url": (SOURCE + 'stone = { url = "https://e.example/s.whl" }\n', "stone"),
     "marked index": (SOURCE + 'stone = [{ index = "c", marker = "sys_platform == \'linux\'" }]\n' + INDEX + "explicit = true\n", "stone"),
-    "unknown index": (SOURCE + 'stone = { index = "c" }\n', "index c"), "open index": (PROJECT + INDEX, "index c"),
-    "password": (PROJECT + INDEX.replace("//c", "//u:hunter2@c"), "password"), "override": (UV + 'override-dependencies = ["a"]\n', "override-dependencies"),
-    "newer": (UV + 'exclude-newer = "2025-01-01"\n', "exclude-newer"), "strategy": (UV + 'index-strategy = "unsafe-best-match"\n', "index-strategy"),
-    "pip": (PROJECT + '[tool.uv.pip]\nindex-url = "https://x.example"\n', "pip.index-url"), "backend": (UV + 'torch-backend = "auto"\n', "torch-backend"),
-    "resolution": (UV + 'resolution = "lowest"\n', "resolution"), "constraint": (UV + 'constraint-dependencies = ["a @ https://e.example/a.whl"]\n', " a "),
-    "pdm": (PROJECT + '[[tool.pdm.source]]\nurl = "https://x"\n', "tool.pdm"), "pixi": (PROJECT + '[tool.pixi.dependencies]\ntorch = "*"\n', "tool.pixi"),
+    "unknown index": (SOURCE + 'stone = { index = "c" }\n', "index c"),
+    "open index": (PROJECT + INDEX, "index c"),
+    "password": (PROJECT + INDEX.replace("//c", "//u:hunter2@c"), "password"),
+    "override": (UV + 'override-dependencies = ["a"]\n', "override-dependencies"),
+    "newer": (UV + 'exclude-newer = "2025-01-01"\n', "exclude-newer"),
+    "strategy": (UV + 'index-strategy = "unsafe-best-match"\n', "index-strategy"),
+    "pip": (PROJECT + '[tool.uv.pip]\nindex-url = "https://x.example"\n', "pip.index-url"),
+    "backend": (UV + 'torch-backend = "auto"\n', "torch-backend"),
+    "resolution": (UV + 'resolution = "lowest"\n', "resolution"),
+    "constraint": (UV + 'constraint-dependencies = ["a @ https://e.example/a.whl"]\n', " a "),
+    "pdm": (PROJECT + '[[tool.pdm.source]]\nurl = "https://x"\n', "tool.pdm"),
+    "pixi": (PROJECT + '[tool.pixi.dependencies]\ntorch = "*"\n', "tool.pixi"),
     "pixi's index": (PROJECT + '[tool.pixi.pypi-options]\nindex-url = "https://x.example"\n', "tool.pixi.pypi-options"),
     "rye": (PROJECT + '[[tool.rye.sources]]\nname = "d"\nurl = "https://x.example"\n', "tool.rye.sources"),
     "a place deep inside": (PROJECT + '[tool.x]\na = [[[{extra-index-urls = ["u"]}]]]\n', "tool.x.a"),
     "poetry git": ('[tool.poetry.dependencies]\nstone = { git = "https://example.org/s" }\nb = "1"\n', "stone"),
     "poetry source": ('[tool.poetry.dependencies]\nstone = { version = "1", source = "c" }\n', "index c"),
     "poetry order": (PROJECT + '[[tool.poetry.source]]\nname = "c"\nurl = "https://c.example"\npriority = "supplemental"\n', "source c"),
-    "poetry or": ('[tool.poetry.dependencies]\nstone = "^1 || ^2"\n', "stone"), "poetry number": ("[tool.poetry.dependencies]\nstone = 1\n", "stone"),
+    "poetry or": ('[tool.poetry.dependencies]\nstone = "^1 || ^2"\n', "stone"),
+    "poetry number": ("[tool.poetry.dependencies]\nstone = 1\n", "stone"),
     "poetry field": ('[tool.poetry.dependencies]\nstone = { version = "1", platform = "linux" }\n', "platform"),
-    "python": (PROJECT + "requires-python = 3\n", "requires-python"), "no table": ("project = 3\n", "project"), "no toml": ("[project\n", "TOML"),
-    "deep": ("x = " + "[" * 5000 + "]" * 5000, "TOML"), "deep tables": ("x = " + "{a=" * 5000 + "1" + "}" * 5000, "TOML"), "dotted": ("a." * 5000 + "b = 1\n", "pyproject.toml"),
-}  # fmt: skip
+    "python": (PROJECT + "requires-python = 3\n", "requires-python"),
+    "no table": ("project = 3\n", "project"),
+    "no toml": ("[project\n", "TOML"),
+    "deep": ("x = " + "[" * 5000 + "]" * 5000, "TOML"),
+    "deep tables": ("x = " + "{a=" * 5000 + "1" + "}" * 5000, "TOML"),
+    "dotted": ("a." * 5000 + "b = 1\n", "pyproject.toml"),
+}
 
 
 @pytest.mark.parametrize(("text", "named"), REFUSED.values(), ids=REFUSED)
@@ -119,8 +155,7 @@ def test_what_cannot_be_kept_is_refused_by_its_name(told, text, named):
 
 
 @pytest.mark.parametrize(
-    "more",
-    ['[tool.coverage.run]\nsource = ["x"]\n', '[tool.hatch.build]\nsources = ["src"]\n', "[tool.uv]\npackage = true\n"],
+    "more", ['[tool.coverage.run]\nsource = ["x"]\n', '[tool.hatch.build]\nsources = ["src"]\n', "[tool.uv]\npackage = true\n"]
 )
 def test_tables_that_say_nothing_of_places_are_no_matter(told, more):
     assert told(PROJECT + more)
@@ -128,14 +163,37 @@ def test_tables_that_say_nothing_of_places_are_no_matter(told, more):
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=10) | st.sampled_from(["stone>=1", "https://c.example/s", "c"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["index", "url", "name", "git", "version", "extras", "default"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["index", "url", "name", "git", "version", "extras", "default"]), inner, max_size=3)
+    ),
     max_leaves=8,
-)  # fmt: skip
+)
 _FIELDS = st.sampled_from(
-    ["project.dependencies", "project.name", "project.dynamic", "project.optional-dependencies", "project.requires-python", "dependency-groups.a",
-     "tool.uv.sources", "tool.uv.index", "tool.uv.constraint-dependencies", "tool.uv.pip", "tool.uv.find-links", "tool.uv.prerelease", "tool.uv.no-binary-package",
-     "tool.uv.sources.stone", "tool.poetry.dependencies", "tool.poetry.source", "tool.poetry.group", "tool.poetry.dependencies.stone", "tool.pdm", "tool", "project"]
-)  # fmt: skip
+    [
+        "project.dependencies",
+        "project.name",
+        "project.dynamic",
+        "project.optional-dependencies",
+        "project.requires-python",
+        "dependency-groups.a",
+        "tool.uv.sources",
+        "tool.uv.index",
+        "tool.uv.constraint-dependencies",
+        "tool.uv.pip",
+        "tool.uv.find-links",
+        "tool.uv.prerelease",
+        "tool.uv.no-binary-package",
+        "tool.uv.sources.stone",
+        "tool.poetry.dependencies",
+        "tool.poetry.source",
+        "tool.poetry.group",
+        "tool.poetry.dependencies.stone",
+        "tool.pdm",
+        "tool",
+        "project",
+    ]
+)
 
 
 @given(st.dictionaries(_FIELDS, _VALUES, max_size=4))

@@ -23,50 +23,67 @@ from rigup.stack.wish import Wish, WishError, read_wishes
 pytestmark = pytest.mark.slow
 
 CARDS = (
-    "Tesla K80", "GTX 970", "GTX 1080 Ti", "Tesla P100-PCIE-16GB", "V100-PCIE-32GB", "Tesla T4", "RTX 2060", "A100-SXM4-80GB",
-    "RTX 3090", "RTX 4090", "H100 PCIe", "NVIDIA B200", "RTX 5090", "GTX 780", "MI50", "MI210", "MI300X", "RX 580",
-    "RX Vega 64", "RX 5700 XT", "RX 6700 XT", "RX 6800", "RX 7900 XTX", "RX 9070 XT", "Radeon 680M", "Radeon 780M",
-    "Radeon 8060S", "Arc A770", "Arc B580", "Intel UHD Graphics 630",
-)  # fmt: skip
-DRIVERS = (
-    "390.157",
-    "450.248.02",
-    "470.256.02",
-    "525.147.05",
-    "535.230.02",
-    "550.163.01",
-    "570.195.03",
-    "580.95.05",
-    "595.58.03",
+    "Tesla K80",
+    "GTX 970",
+    "GTX 1080 Ti",
+    "Tesla P100-PCIE-16GB",
+    "V100-PCIE-32GB",
+    "Tesla T4",
+    "RTX 2060",
+    "A100-SXM4-80GB",
+    "RTX 3090",
+    "RTX 4090",
+    "H100 PCIe",
+    "NVIDIA B200",
+    "RTX 5090",
+    "GTX 780",
+    "MI50",
+    "MI210",
+    "MI300X",
+    "RX 580",
+    "RX Vega 64",
+    "RX 5700 XT",
+    "RX 6700 XT",
+    "RX 6800",
+    "RX 7900 XTX",
+    "RX 9070 XT",
+    "Radeon 680M",
+    "Radeon 780M",
+    "Radeon 8060S",
+    "Arc A770",
+    "Arc B580",
+    "Intel UHD Graphics 630",
 )
-SYSTEMS = (
-    "ubuntu 20.04",
-    "ubuntu 24.04",
-    "debian 12",
-    "centos 7",
-    "rhel 9.4",
-    "windows 11",
-    "wsl",
-    "fedora 43",
-    "alpine 3.20",
-)
+DRIVERS = ("390.157", "450.248.02", "470.256.02", "525.147.05", "535.230.02", "550.163.01", "570.195.03", "580.95.05", "595.58.03")
+SYSTEMS = ("ubuntu 20.04", "ubuntu 24.04", "debian 12", "centos 7", "rhel 9.4", "windows 11", "wsl", "fedora 43", "alpine 3.20")
 PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 WISHES = (
-    "torch", "torch==2.4.1", "torch==2.7.1", "torch>=2.4,<2.8", "torchvision==0.21.0", "tensorflow", "jax", "vllm",
-    "onnxruntime", "flash-attn", "bitsandbytes", "llama-cpp-python",
-)  # fmt: skip
-OTHERS = re.compile(r"\b(?:RX|Radeon|Instinct|MI\d|Arc|UHD|Iris|gfx\d)")  # cards that are not NVIDIA's
-few = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    "torch",
+    "torch==2.4.1",
+    "torch==2.7.1",
+    "torch>=2.4,<2.8",
+    "torchvision==0.21.0",
+    "tensorflow",
+    "jax",
+    "vllm",
+    "onnxruntime",
+    "flash-attn",
+    "bitsandbytes",
+    "llama-cpp-python",
 )
+OTHERS = re.compile(r"\b(?:RX|Radeon|Instinct|MI\d|Arc|UHD|Iris|gfx\d)")  # cards that are not NVIDIA's
+few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 machines = st.builds(
     lambda cards, driver, system, python, rest: ", ".join(
         part for part in (" + ".join(cards), f"driver {driver}", system, f"python {python}" if python else "", rest) if part
     ),
-    st.lists(st.sampled_from(CARDS), min_size=1, max_size=3), st.sampled_from((*DRIVERS, "none")), st.sampled_from(SYSTEMS),
-    st.sampled_from(("", *PYTHONS)), st.sampled_from(("", "no root", "rocm 6.1, no root", "open module")),
-)  # fmt: skip
+    st.lists(st.sampled_from(CARDS), min_size=1, max_size=3),
+    st.sampled_from((*DRIVERS, "none")),
+    st.sampled_from(SYSTEMS),
+    st.sampled_from(("", *PYTHONS)),
+    st.sampled_from(("", "no root", "rocm 6.1, no root", "open module")),
+)
 
 
 def chosen(profile, *wishes, **options):
@@ -96,8 +113,10 @@ def machine_code_fits(isa, code):
     """The rule of NVIDIA's programming guide, written down once more."""
     major, minor = int(isa[3:-1]), int(isa[-1])
     kinds = [(entry.split("_")[0], int(entry.split("_")[1][:-1]), int(entry.split("_")[1][-1])) for entry in code]
-    return any((kind == "sm" and big == major and small <= minor) or (kind == "compute" and (big, small) <= (major, minor))
-               for kind, big, small in kinds)  # fmt: skip
+    return any(
+        (kind == "sm" and big == major and small <= minor) or (kind == "compute" and (big, small) <= (major, minor))
+        for kind, big, small in kinds
+    )
 
 
 @few
@@ -201,9 +220,7 @@ def test_the_order_of_cards_parts_and_packages_changes_nothing(profile, packages
     mixed = chosen(", ".join([*rest, " + ".join(cards)]), *packages)
     assert plain.packages == mixed.packages
     assert (plain.python, plain.indexes, plain.smallest_change) == (mixed.python, mixed.indexes, mixed.smallest_change)
-    assert sorted((device.name, told) for device, told in plain.devices) == sorted(
-        (device.name, told) for device, told in mixed.devices
-    )
+    assert sorted((device.name, told) for device, told in plain.devices) == sorted((device.name, told) for device, told in mixed.devices)
 
 
 @pytest.mark.parametrize("wish", WISHES)
@@ -211,11 +228,7 @@ def test_the_order_of_the_tables_rows_changes_nothing(monkeypatch, wish):
     from rigup.knowledge import torch_builds
     from rigup.stack.frameworks import torch
 
-    profiles = (
-        "RTX 3090, driver 550.163.01, ubuntu 22.04",
-        "GTX 1080 Ti + RTX 4090, ubuntu 22.04",
-        "RX 6700 XT, ubuntu 24.04",
-    )
+    profiles = ("RTX 3090, driver 550.163.01, ubuntu 22.04", "GTX 1080 Ti + RTX 4090, ubuntu 22.04", "RX 6700 XT, ubuntu 24.04")
     before = [chosen(profile, wish).packages for profile in profiles]
     whole, chance = tables.table, random.Random(7)
 
@@ -224,9 +237,8 @@ def test_the_order_of_the_tables_rows_changes_nothing(monkeypatch, wish):
 
     monkeypatch.setattr(torch, "builds", lambda *told: shuffled(torch_builds.builds(*told)))
     monkeypatch.setattr(
-        tables, "table",
-        lambda name: {key: shuffled(value) if isinstance(value, list) else value for key, value in whole(name).items()},
-    )  # fmt: skip
+        tables, "table", lambda name: {key: shuffled(value) if isinstance(value, list) else value for key, value in whole(name).items()}
+    )
     assert [chosen(profile, wish).packages for profile in profiles] == before
 
 
@@ -259,10 +271,7 @@ def module_of(first, driver):
 
 @few
 @given(
-    machines,
-    st.sampled_from(
-        ("torch", "torch==2.7.1", "tensorflow", "jax", "bitsandbytes", "cupy", "paddlepaddle", "xformers", "vllm")
-    ),
+    machines, st.sampled_from(("torch", "torch==2.7.1", "tensorflow", "jax", "bitsandbytes", "cupy", "paddlepaddle", "xformers", "vllm"))
 )
 def test_what_is_planned_and_then_there_is_ready(profile, wish):
     first = chosen(profile, wish)
@@ -273,19 +282,22 @@ def test_what_is_planned_and_then_there_is_ready(profile, wish):
         told.name: next((one.version for one in told.specifier if one.operator == "=="), "1.26.4")
         for told in map(Requirement, first.requirements)
     }
-    brought = [
-        step["params"]["packages"] for step in answer(first)["steps"] if step["kind"] == "install-system-packages"
-    ]
+    brought = [step["params"]["packages"] for step in answer(first)["steps"] if step["kind"] == "install-system-packages"]
     there = first.site.but(
-        installed=named_plainly(first.packages) | extra, variables=first.variables, python=first.python,
-        pythons=(first.python,), nvidia_driver=driver, environment=".venv",
-        open_module=module_of(first, driver), kernel="99.0" if "os" in changed else first.site.kernel,
+        installed=named_plainly(first.packages) | extra,
+        variables=first.variables,
+        python=first.python,
+        pythons=(first.python,),
+        nvidia_driver=driver,
+        environment=".venv",
+        open_module=module_of(first, driver),
+        kernel="99.0" if "os" in changed else first.site.kernel,
         system_state=SystemState(
             toolkits={"rocm": (changed["rocm"],)} if "rocm" in changed else first.site.system_state.toolkits,
             packages=dict.fromkeys((name for told in brought for name in told.split(", ")), "1"),
         ),
         toolkit=changed.get("toolkit", "").removeprefix("CUDA ").partition(" ")[0] or first.site.toolkit,
-    )  # fmt: skip
+    )
     again = choose(first.wish, there)
     assert again.packages == first.packages
     assert again.changes == ()
@@ -293,8 +305,28 @@ def test_what_is_planned_and_then_there_is_ready(profile, wish):
 
 
 words = st.sampled_from(
-    ("rtx 3090", "driver", "none", "535", "2x", "+", ",", ";", "\n", "ubuntu", "22.04", "python", "3.11", "no", "root", "gpu", "=", "[", '"')
-)  # fmt: skip
+    (
+        "rtx 3090",
+        "driver",
+        "none",
+        "535",
+        "2x",
+        "+",
+        ",",
+        ";",
+        "\n",
+        "ubuntu",
+        "22.04",
+        "python",
+        "3.11",
+        "no",
+        "root",
+        "gpu",
+        "=",
+        "[",
+        '"',
+    )
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -306,12 +338,7 @@ def test_the_profile_parser_raises_its_own_error_alone(text):
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    st.lists(
-        st.one_of(st.text(max_size=60), st.sampled_from(["torch==2.6", "torch>=2", "-e .", "a[b]; x", "torch~=2.4"])),
-        max_size=4,
-    )
-)
+@given(st.lists(st.one_of(st.text(max_size=60), st.sampled_from(["torch==2.6", "torch>=2", "-e .", "a[b]; x", "torch~=2.4"])), max_size=4))
 def test_the_wish_parser_raises_its_own_error_alone(texts):
     with contextlib.suppress(WishError):
         assert read_wishes(texts)

@@ -26,25 +26,13 @@ def test_a_captured_machine_is_known_by_its_files():
 
 @pytest.mark.parametrize(("variant", "name"), [("silverblue", "fedora-silverblue"), ("workstation", "fedora")])
 def test_a_system_that_is_an_image_is_called_by_its_own_name(tmp_path, variant, name):
-    (tmp_path / "report.txt").write_text(
-        f'$ cat /etc/os-release\nNAME="Fedora Linux"\nVERSION_ID=42\nID=fedora\nVARIANT_ID={variant}\n'
-    )
+    (tmp_path / "report.txt").write_text(f'$ cat /etc/os-release\nNAME="Fedora Linux"\nVERSION_ID=42\nID=fedora\nVARIANT_ID={variant}\n')
     assert look_at(str(tmp_path / "report.txt")).distribution == name
 
 
 @pytest.mark.parametrize("name", machine_names())
 def test_who_does_not_ask_for_pythons_sees_the_same_machine(name):
-    told_by_pythons = {
-        "python",
-        "pythons",
-        "own_python",
-        "installed",
-        "environment",
-        "sources",
-        "disk",
-        "conda",
-        "assumed",
-    }
+    told_by_pythons = {"python", "pythons", "own_python", "installed", "environment", "sources", "disk", "conda", "assumed"}
     folder = str(machine_folder(name))
     whole, part = (msgspec.structs.asdict(look_at(folder, pythons=pythons)) for pythons in (True, False))
     assert {field for field in whole if whole[field] != part[field]} <= told_by_pythons

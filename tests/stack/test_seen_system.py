@@ -25,16 +25,7 @@ def machine(tmp_path):
         )
         (tmp_path / "etc/os-release").write_text('ID=ubuntu\nVERSION_ID="24.04"\n')
         (tmp_path / "commands.json").write_text(
-            json.dumps(
-                [
-                    {
-                        "argv": ["id"],
-                        "exit": 0,
-                        "stdout": f"uid=1000(ada) gid=1000(ada) groups=1000(ada),{groups}\n",
-                        "stderr": "",
-                    }
-                ]
-            )
+            json.dumps([{"argv": ["id"], "exit": 0, "stdout": f"uid=1000(ada) gid=1000(ada) groups=1000(ada),{groups}\n", "stderr": ""}])
         )
         return look_at(str(tmp_path))
 
@@ -59,22 +50,13 @@ def test_the_accounts_groups_are_known(machine):
 
 @pytest.mark.parametrize(
     ("version", "release"),
-    [
-        ("1:6.8.5.60204-2070768.22.04", "6.2"),
-        ("6.10.5.60302-1", "6.3"),
-        ("1:6.14.14.30100000-2204008.24.04", "30.10"),
-        ("6.1.0", None),
-    ],
+    [("1:6.8.5.60204-2070768.22.04", "6.2"), ("6.10.5.60302-1", "6.3"), ("1:6.14.14.30100000-2204008.24.04", "30.10"), ("6.1.0", None)],
 )
 def test_the_release_inside_a_version(version, release):
     assert amd_release(SystemState(packages={"amdgpu-dkms": version})) == release
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(("dpkg", "rpm", "pacman")), st.text(max_size=30), st.text(max_size=30)), max_size=5
-    )
-)
+@given(st.lists(st.tuples(st.sampled_from(("dpkg", "rpm", "pacman")), st.text(max_size=30), st.text(max_size=30)), max_size=5))
 def test_any_names_and_versions_are_taken(packages):
     assert isinstance(driver_source(packages), str)
     for _manager, _name, version in packages:

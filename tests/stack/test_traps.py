@@ -117,9 +117,7 @@ def test_a_build_with_torch_in_sight_comes_last_and_after_its_tools():
 
 
 def test_a_kernel_that_a_release_does_not_offer_is_not_promised():
-    old, new = (
-        plan(f"Arc B580, ubuntu {release}, kernel 5.15.0-60-generic, python 3.12") for release in ("22.04", "24.04")
-    )
+    old, new = (plan(f"Arc B580, ubuntu {release}, kernel 5.15.0-60-generic, python 3.12") for release in ("22.04", "24.04"))
     assert not next(step for step in old["steps"] if step["kind"] == "install-kernel")["commands"]
     assert next(step for step in new["steps"] if step["kind"] == "install-kernel")["commands"]
 

@@ -25,9 +25,7 @@ def test_the_image_that_holds_the_chosen_build_is_built_upon():
 
 
 def test_what_the_image_lacks_is_installed_from_the_same_index():
-    recipe = rendered(
-        chosen("RTX 3090, driver 535.230.02, ubuntu 22.04", "torch==2.12.1", "torchaudio", "numpy"), "dockerfile"
-    )
+    recipe = rendered(chosen("RTX 3090, driver 535.230.02, ubuntu 22.04", "torch==2.12.1", "torchaudio", "numpy"), "dockerfile")
     assert '"torchaudio==' in recipe
     assert "/whl/cu126" in recipe
     assert '"torch==' not in recipe
@@ -51,11 +49,7 @@ def test_the_machines_c_library_and_python_do_not_reach_into_an_image():
         ("RTX 5080, driver 580.95.05, ubuntu 24.04", "tensorflow", "nvcr.io/nvidia/tensorflow:"),
         ("MI300X, rhel 9.4", "vllm", "docker.io/vllm/vllm-openai-rocm:v"),
         ("H100 PCIe, driver 535.230.02, ubuntu 20.04", "vllm", "docker.io/vllm/vllm-openai:v"),
-        (
-            "RTX 3060, driver 470.256.02, ubuntu 20.04",
-            "tensorflow==2.13.0",
-            "docker.io/tensorflow/tensorflow:2.13.0-gpu",
-        ),
+        ("RTX 3060, driver 470.256.02, ubuntu 20.04", "tensorflow==2.13.0", "docker.io/tensorflow/tensorflow:2.13.0-gpu"),
         ("RX 9070 XT, ubuntu 24.04, kernel 6.14.0-1", "torch==2.11.0", "docker.io/rocm/pytorch:"),
         ("Jetson Orin NX, jetpack 6.1", "torch", "nvcr.io/nvidia/l4t-jetpack:"),
     ],

@@ -13,11 +13,45 @@ from each import over
 from rigup.steps import KINDS, StepError, make
 
 _HOSTILE = (
-    "-x", "--flag", "--option=value", "; rm -rf /", "$(id)", "`id`", "a b", "a\nb", "a\r", "a\tb", "'", '"', '" "LD_PRELOAD=/tmp/x.so',
-    "\\", "%h", "{name}", "{path}", "../../etc/passwd", "/etc/../root/.bashrc", "a/b", "a,--flag", "*", "?", "~", "|", "&&", ">x", "<x",
-    "\x00", "\x1b[31m", "é", "\u202e", "@install", "a=b", "#", " ", "x" * 5000,
-)  # fmt: skip
-VALUES = st.one_of(st.sampled_from(_HOSTILE), st.text(max_size=40), st.builds("".join, st.lists(st.sampled_from(_HOSTILE), max_size=3)))  # fmt: skip
+    "-x",
+    "--flag",
+    "--option=value",
+    "; rm -rf /",
+    "$(id)",
+    "`id`",
+    "a b",
+    "a\nb",
+    "a\r",
+    "a\tb",
+    "'",
+    '"',
+    '" "LD_PRELOAD=/tmp/x.so',
+    "\\",
+    "%h",
+    "{name}",
+    "{path}",
+    "../../etc/passwd",
+    "/etc/../root/.bashrc",
+    "a/b",
+    "a,--flag",
+    "*",
+    "?",
+    "~",
+    "|",
+    "&&",
+    ">x",
+    "<x",
+    "\x00",
+    "\x1b[31m",
+    "é",
+    "\u202e",
+    "@install",
+    "a=b",
+    "#",
+    " ",
+    "x" * 5000,
+)
+VALUES = st.one_of(st.sampled_from(_HOSTILE), st.text(max_size=40), st.builds("".join, st.lists(st.sampled_from(_HOSTILE), max_size=3)))
 
 
 @st.composite

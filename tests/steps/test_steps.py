@@ -40,9 +40,7 @@ def test_a_list_gives_one_argument_each():
 
 def test_a_command_that_cannot_be_filled_is_left_out():
     assert make("enrol-module-key", {}, KINDS).commands == ()
-    assert make("enrol-module-key", {"key": "/var/lib/dkms/mok.pub"}, KINDS).commands == (
-        ("mokutil", "--import", "/var/lib/dkms/mok.pub"),
-    )
+    assert make("enrol-module-key", {"key": "/var/lib/dkms/mok.pub"}, KINDS).commands == (("mokutil", "--import", "/var/lib/dkms/mok.pub"),)
 
 
 def test_what_is_missing_or_unknown_is_named():
@@ -102,9 +100,7 @@ def test_where_the_distribution_is_not_known_whichever_program_is_there_rebuilds
     if program:
         (tmp_path / program).write_text(f'#!/bin/sh\necho "{program} $*" > {tmp_path}/ran\n')
         (tmp_path / program).chmod(0o755)
-    done = subprocess.run(
-        ["/bin/sh", *step.commands[-1][1:]], env={"PATH": str(tmp_path)}, capture_output=True, check=False
-    )
+    done = subprocess.run(["/bin/sh", *step.commands[-1][1:]], env={"PATH": str(tmp_path)}, capture_output=True, check=False)
     assert (done.returncode == 0) == bool(program)
     assert (tmp_path / "ran").exists() == bool(program)
     assert not program or (tmp_path / "ran").read_text().startswith(program + " -")
@@ -119,24 +115,13 @@ def test_hooks_of_sleep_are_enabled_and_never_started():
         assert not any("--now" in argv or "start" in argv for argv in make(kind, params, KINDS).commands)
 
 
-@pytest.mark.parametrize(
-    ("world", "where"), [("host", "here"), ("", "host-of-container"), ("container", "host-of-container")]
-)
+@pytest.mark.parametrize(("world", "where"), [("host", "here"), ("", "host-of-container"), ("container", "host-of-container")])
 def test_where_the_host_speaks_what_is_the_hosts_is_done_here(world, where):
     assert make("describe-devices", {}, KINDS, world).where == where
 
 
 def test_what_pip_changes_is_changed_in_a_copy_of_the_environment():
     """A kind that pip takes is one that the copy beside the environment is made for."""
-    by_pip = {
-        name for name, kind in KINDS.items() if any(argv[:3] == ("python", "-m", "pip") for argv in kind.commands)
-    }
-    by_hand = {
-        "register-kernel",
-        "empty-pip-cache",
-        "older-release",
-        "find-clashing-packages",
-        "attach-gpu",
-        "install-beside",
-    }
+    by_pip = {name for name, kind in KINDS.items() if any(argv[:3] == ("python", "-m", "pip") for argv in kind.commands)}
+    by_hand = {"register-kernel", "empty-pip-cache", "older-release", "find-clashing-packages", "attach-gpu", "install-beside"}
     assert by_pip <= {*_CHANGES, *by_hand}, by_pip - {*_CHANGES}

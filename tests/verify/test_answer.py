@@ -12,23 +12,20 @@ from rigup.machine.store import Facts
 from rigup.verify import proof
 from rigup.verify.observe import Death, Observed, Seen
 
-BIG = {"index": 0, "vendor": "nvidia", "name": "NVIDIA GeForce RTX 3090", "isa": "sm_86", "pci_address": "0000:01:00.0",
-       "uuid": "GPU-aa", "driver": {"name": "nvidia", "version": "560.35.03"}, "state": "expected", "because": "x", "next": "y"}  # fmt: skip
-SMALL = {
-    **BIG,
-    "index": 1,
-    "name": "NVIDIA GeForce GTX 1080 Ti",
-    "isa": "sm_61",
-    "pci_address": "0000:02:00.0",
-    "uuid": "GPU-bb",
-}
-LISTED = {
-    "id": "cuda:0",
-    "type": "cuda",
+BIG = {
+    "index": 0,
     "vendor": "nvidia",
+    "name": "NVIDIA GeForce RTX 3090",
+    "isa": "sm_86",
     "pci_address": "0000:01:00.0",
-    "properties": {"L2_cache_size": 6},
+    "uuid": "GPU-aa",
+    "driver": {"name": "nvidia", "version": "560.35.03"},
+    "state": "expected",
+    "because": "x",
+    "next": "y",
 }
+SMALL = {**BIG, "index": 1, "name": "NVIDIA GeForce GTX 1080 Ti", "isa": "sm_61", "pci_address": "0000:02:00.0", "uuid": "GPU-bb"}
+LISTED = {"id": "cuda:0", "type": "cuda", "vendor": "nvidia", "pci_address": "0000:01:00.0", "properties": {"L2_cache_size": 6}}
 
 
 def fact(kind, **fields):
@@ -59,10 +56,7 @@ def keep(answer, facts):
 @pytest.fixture
 def good():
     return torch(
-        {"say": "devices", "devices": [LISTED, {"id": "cpu"}]},
-        *checked("cuda:0", "sorting"),
-        *checked("cpu", "sorting"),
-        {"say": "done"},
+        {"say": "devices", "devices": [LISTED, {"id": "cpu"}]}, *checked("cuda:0", "sorting"), *checked("cpu", "sorting"), {"say": "done"}
     )
 
 
@@ -89,10 +83,7 @@ def test_one_card_of_two_that_the_build_is_for_and_does_not_list(good):
     facts = Facts()
     facts.state(fact(Torch, env="/home/ada/dl", version="2.9.1+cu126", cuda="12.6"))
     found = told(good, [BIG, SMALL], facts)
-    assert (found["verdict"], [device["state"] for device in found["devices"]]) == (
-        "failed",
-        ["verified", "no", "verified"],
-    )
+    assert (found["verdict"], [device["state"] for device in found["devices"]]) == ("failed", ["verified", "no", "verified"])
 
 
 def test_a_card_that_was_hidden_by_wish_fails_nothing(good):
@@ -125,11 +116,7 @@ def test_a_crash_at_the_very_end_is_on_record(good):
 
 
 def test_an_environment_of_unjudged_checks_has_proven_nothing():
-    seen = torch(
-        {"say": "devices", "devices": [{"id": "cpu"}]},
-        *checked("cpu", "matmul-float8", skipped="none here"),
-        {"say": "done"},
-    )
+    seen = torch({"say": "devices", "devices": [{"id": "cpu"}]}, *checked("cpu", "matmul-float8", skipped="none here"), {"say": "done"})
     assert told(seen, [])["verdict"] == "nothing-to-verify"
 
 
@@ -139,10 +126,21 @@ def test_a_proof_holds_what_it_was_found_under(good):
     path = keep(told(good, [BIG]), facts)
     (kept,) = json.loads(Path(path).read_text())["devices"]
     assert kept == {
-        "env": "/home/ada/dl", "framework": "torch", "build": "2.9.1+cu126", "kernel": "6.8.0-49-generic", "override": "",
-        "checks": 1, "failed": "", "prefix": "/home/ada/dl", "packages": ["torch==2.9.1"], "name": "NVIDIA GeForce RTX 3090", "isa": "sm_86", "pci_address": "0000:01:00.0", "uuid": "GPU-aa",
+        "env": "/home/ada/dl",
+        "framework": "torch",
+        "build": "2.9.1+cu126",
+        "kernel": "6.8.0-49-generic",
+        "override": "",
+        "checks": 1,
+        "failed": "",
+        "prefix": "/home/ada/dl",
+        "packages": ["torch==2.9.1"],
+        "name": "NVIDIA GeForce RTX 3090",
+        "isa": "sm_86",
+        "pci_address": "0000:01:00.0",
+        "uuid": "GPU-aa",
         "driver": "560.35.03",
-    }  # fmt: skip
+    }
 
 
 def test_what_failed_is_kept_as_failed_in_the_place_of_an_older_proof(good):
@@ -176,15 +174,22 @@ def test_what_was_not_covered_is_told(good):
 
 def test_a_package_beside_a_framework_that_fails_fails_the_environment_and_proves_nothing_of_a_card(good):
     other = Seen("torchvision")
-    for event in ({"say": "ready", "version": "0.24.0", "seconds": 1.0}, {"say": "devices", "devices": [LISTED, {"id": "cpu"}]}, *checked("cuda:0", "torchvision-nms"),
-                  *checked("cpu", "torchvision-nms", measured={"wrong": ["nms"]}), {"say": "done"}):  # fmt: skip
+    for event in (
+        {"say": "ready", "version": "0.24.0", "seconds": 1.0},
+        {"say": "devices", "devices": [LISTED, {"id": "cpu"}]},
+        *checked("cuda:0", "torchvision-nms"),
+        *checked("cpu", "torchvision-nms", measured={"wrong": ["nms"]}),
+        {"say": "done"},
+    ):
         other.hear(event)
     observed = Observed("/home/ada/dl/bin/python", "3.12.3", "/home/ada/dl", {"torch": "2.9.1"}, [good], [other])
     found = verified(observed, {"accelerators": [BIG]}, Facts(), False, [])
     assert (found["verdict"], [companion["name"] for companion in found["companions"]]) == ("failed", ["torchvision"])
     kept = json.loads(Path(keep(found, Facts())).read_text())["devices"]
     assert [(proof_["framework"], proof_["uuid"], proof_["failed"]) for proof_ in kept] == [
-        ("torch", "GPU-aa", ""), ("torchvision", "environment", "torchvision-nms")]  # fmt: skip
+        ("torch", "GPU-aa", ""),
+        ("torchvision", "environment", "torchvision-nms"),
+    ]
 
 
 def test_a_card_of_no_use_takes_nothing_from_the_other(good):

@@ -17,14 +17,7 @@ from rigup.verify.verify import verify
 
 pytestmark = pytest.mark.torch
 PATIENT = Limits(start=300, check=300)
-GPU = {
-    "index": 0,
-    "vendor": "nvidia",
-    "name": "NVIDIA GeForce RTX 3090",
-    "state": "expected",
-    "because": "",
-    "next": "",
-}
+GPU = {"index": 0, "vendor": "nvidia", "name": "NVIDIA GeForce RTX 3090", "state": "expected", "because": "", "next": ""}
 
 
 @pytest.fixture
@@ -51,17 +44,25 @@ def elsewhere(torch_python):
 
 def check(answer, name, device="cpu"):
     return next(
-        check_
-        for device_ in answer["devices"]
-        for check_ in device_["checks"]
-        if (check_["name"], check_["device"]) == (name, device)
+        check_ for device_ in answer["devices"] for check_ in device_["checks"] if (check_["name"], check_["device"]) == (name, device)
     )
 
 
 def test_an_unbroken_build_is_verified(measured):
     """The checks that a quick look cannot do without; all of them stand in test_wrong_operators.py, in a torch that is set up oddly."""
-    names = ("small-tensors", "copy-host", "matmul-float32", "convolution", "attention", "reductions", "sorting",
-             "indexing", "random", "training-step", "memory")  # fmt: skip
+    names = (
+        "small-tensors",
+        "copy-host",
+        "matmul-float32",
+        "convolution",
+        "attention",
+        "reductions",
+        "sorting",
+        "indexing",
+        "random",
+        "training-step",
+        "memory",
+    )
     answer = measured("pass", *names)
     assert answer["verdict"] == "verified"
     (cpu,) = answer["devices"]
@@ -109,9 +110,7 @@ def test_a_check_that_hangs(measured):
     assert "hung" in check(answer, "sorting")["because"]
 
 
-@pytest.mark.parametrize(
-    ("body", "name"), [(broken.CRASHES, "SIGSEGV"), (broken.KILLED, "SIGKILL")], ids=["crashes", "is killed"]
-)
+@pytest.mark.parametrize(("body", "name"), [(broken.CRASHES, "SIGSEGV"), (broken.KILLED, "SIGKILL")], ids=["crashes", "is killed"])
 def test_a_check_that_kills_the_process(body, name, measured):
     answer = measured(body, "sorting", "indexing")
     assert check(answer, "sorting")["measured"]["ended_by"] == "signal"

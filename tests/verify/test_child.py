@@ -91,9 +91,7 @@ def test_what_is_no_interpreter_is_told(tmp_path):
 
 def test_an_environment_without_frameworks_has_nothing_to_say():
     seen = observe(sys.executable, [], False, PATIENT, only=("small-tensors",))
-    assert (
-        "torch" in seen.packages or [framework.name for framework in seen.frameworks if framework.name == "torch"] == []
-    )
+    assert "torch" in seen.packages or [framework.name for framework in seen.frameworks if framework.name == "torch"] == []
     assert seen.version == sys.version.split()[0]
 
 

@@ -73,9 +73,7 @@ def test_a_package_without_a_known_call_is_imported_and_its_extension_loaded(bui
     package("fused_things")
     answer = found()
     assert [companion["name"] for companion in answer["companions"]] == ["fused-things"]
-    assert (
-        checks(answer)["fused-things-import"]["passed"] is checks(answer)["fused-things-extensions"]["passed"] is True
-    )
+    assert checks(answer)["fused-things-import"]["passed"] is checks(answer)["fused-things-extensions"]["passed"] is True
     assert "passed" not in checks(answer)["fused-things-call"]
 
 

@@ -40,9 +40,7 @@ def failing(python, folder, body):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**broken.build(folder, body), "CUDA_VISIBLE_DEVICES": ""}.items():
             patch.setenv(name, value)
-        seen = observe(
-            python, [], False, Limits(start=300, check=300), only=CHECKS, frameworks=("torch",), more=broken.UNHURRIED
-        )
+        seen = observe(python, [], False, Limits(start=300, check=300), only=CHECKS, frameworks=("torch",), more=broken.UNHURRIED)
     answer = verified(seen, {"accelerators": []}, Facts(), False, [])
     checks = [check for device in answer["devices"] for check in device["checks"] if check["name"] in CHECKS]
     assert {check["name"] for check in checks} == set(CHECKS)

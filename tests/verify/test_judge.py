@@ -25,9 +25,15 @@ def judged(name, **measured):
 
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
-    [("matmul-float32", 2e-6, 1e-4), ("matmul-tf32", 2e-3, 2e-2), ("matmul-float16", 2e-3, 5e-2),
-     ("matmul-bfloat16", 1e-2, 0.2), ("matmul-float64", 1e-14, 1e-9), ("convolution", 1e-5, 1e-3)],
-)  # fmt: skip
+    [
+        ("matmul-float32", 2e-6, 1e-4),
+        ("matmul-tf32", 2e-3, 2e-2),
+        ("matmul-float16", 2e-3, 5e-2),
+        ("matmul-bfloat16", 1e-2, 0.2),
+        ("matmul-float64", 1e-14, 1e-9),
+        ("convolution", 1e-5, 1e-3),
+    ],
+)
 def test_each_type_has_its_own_room(name, good, bad):
     assert judged(name, errors={"result": good}) == (True, "")
     passed, because = judged(name, errors={"result": bad})
@@ -90,9 +96,7 @@ def test_what_the_whole_card_counts_is_others_as_well():
 
 
 def evidence(**changed):
-    return judged(
-        "evidence", **{"asked": 64 * MIB, "taken": {"used": 64 * MIB}, "rate": 1e13, "cpu_rate": 1e12, **changed}
-    )
+    return judged("evidence", **{"asked": 64 * MIB, "taken": {"used": 64 * MIB}, "rate": 1e13, "cpu_rate": 1e12, **changed})
 
 
 def test_evidence():
@@ -177,9 +181,7 @@ def test_training():
     assert judged("training", accuracy=math.nan)[0] is False
 
 
-@pytest.mark.parametrize(
-    ("why", "word"), [("hung", "hung"), ("memory", "memory"), ("signal", "SIGSEGV"), ("status", "11")]
-)
+@pytest.mark.parametrize(("why", "word"), [("hung", "hung"), ("memory", "memory"), ("signal", "SIGSEGV"), ("status", "11")])
 def test_how_a_process_died_is_told(why, word):
     check = judge("sorting", {"died": why, "number": 11, "seconds": 2.0})
     assert check["passed"] is False
@@ -215,13 +217,29 @@ NONSENSE = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=12,
 )
-KEYS = st.sampled_from(["errors", "samples", "half", "wrong", "elsewhere", "statistics", "asked", "before", "after", "leak",
-                        "taken", "rate", "cpu_rate", "events", "accuracy"])  # fmt: skip
+KEYS = st.sampled_from(
+    [
+        "errors",
+        "samples",
+        "half",
+        "wrong",
+        "elsewhere",
+        "statistics",
+        "asked",
+        "before",
+        "after",
+        "leak",
+        "taken",
+        "rate",
+        "cpu_rate",
+        "events",
+        "accuracy",
+    ]
+)
 
 
 @given(
-    st.sampled_from(["random", "memory", "evidence", "training", "matmul-float32", "sorting"]),
-    st.dictionaries(KEYS, NONSENSE) | NONSENSE,
+    st.sampled_from(["random", "memory", "evidence", "training", "matmul-float32", "sorting"]), st.dictionaries(KEYS, NONSENSE) | NONSENSE
 )
 def test_whatever_a_probe_says_is_judged(name, measured):
     check = judge(name, {"measured": measured, "seconds": 0.0})

@@ -60,10 +60,18 @@ def test_a_framework_that_tells_no_maker_means_the_only_one():
     assert matched([theirs(vendor="")], [BIG, APU]) == {}
 
 
-DEVICES = st.lists(st.fixed_dictionaries({}, optional={
-    "vendor": st.sampled_from(["nvidia", "amd", "", None]), "name": st.none() | st.text(max_size=12),
-    "isa": st.sampled_from(["sm_86", "gfx1103", ""]), "pci_address": st.none() | st.text(max_size=14),
-}), max_size=4)  # fmt: skip
+DEVICES = st.lists(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "vendor": st.sampled_from(["nvidia", "amd", "", None]),
+            "name": st.none() | st.text(max_size=12),
+            "isa": st.sampled_from(["sm_86", "gfx1103", ""]),
+            "pci_address": st.none() | st.text(max_size=14),
+        },
+    ),
+    max_size=4,
+)
 
 
 @given(DEVICES, DEVICES)

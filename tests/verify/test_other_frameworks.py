@@ -66,7 +66,4 @@ def test_onnxruntime_that_takes_the_cpu_in_place_of_a_provider_is_caught(measure
 
 def test_a_product_of_jax_that_is_wrong_in_the_fourth_digit_is_caught(measured):
     answer = measured("jax", broken.WRONG_IN_JAX, ("matmul-float32", "moves"))
-    assert {check["name"]: check["passed"] for check in answer["devices"][0]["checks"]} == {
-        "matmul-float32": False,
-        "moves": True,
-    }
+    assert {check["name"]: check["passed"] for check in answer["devices"][0]["checks"]} == {"matmul-float32": False, "moves": True}

@@ -19,9 +19,19 @@ def probe():
 
 
 ACTIVATIONS = [
-    "relu", "gelu", "gelu_by_tanh", "silu", "mish", "elu", "selu", "leaky_relu", "hardswish", "hardsigmoid", "softsign",
+    "relu",
+    "gelu",
+    "gelu_by_tanh",
+    "silu",
+    "mish",
+    "elu",
+    "selu",
+    "leaky_relu",
+    "hardswish",
+    "hardsigmoid",
+    "softsign",
     "logsigmoid",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
@@ -47,9 +57,7 @@ def test_the_tape_gives_the_slopes_of_rows(name):
     traced = [tape.Traced(value) for value in values]
     tape.differentiate(function(traced), weights)
     for at in range(3):
-        up, down = (
-            [value + (step if at == place else 0) for place, value in enumerate(values)] for step in (1e-6, -1e-6)
-        )
+        up, down = ([value + (step if at == place else 0) for place, value in enumerate(values)] for step in (1e-6, -1e-6))
         wanted = sum(w * (a - b) for w, a, b in zip(weights, function(up), function(down), strict=True)) / 2e-6
         assert traced[at].gradient == pytest.approx(wanted, abs=1e-8)
 
@@ -96,9 +104,7 @@ def test_a_wrong_number_where_zeros_are_wanted_is_an_error_and_no_fault_of_the_p
         "off([math.nan], [math.nan]), off([math.inf], [math.inf]), off([3.0], [2.0]))"
     )
     folder = str(PROBE if PROBE.is_dir() else PROBE.parent)
-    done = subprocess.run(
-        [torch_python, "-W", "ignore", "-c", "import math; " + code, folder], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([torch_python, "-W", "ignore", "-c", "import math; " + code, folder], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["0.5", "0.0", "inf", "inf", "0.0", "0.0", "0.5"]
 
 
@@ -111,9 +117,7 @@ def test_no_two_cases_of_a_table_have_one_name(torch_python):
         "print(sorted({one for one in names if names.count(one) > 1}))"
     )
     folder = str(PROBE if PROBE.is_dir() else PROBE.parent)
-    done = subprocess.run(
-        [torch_python, "-W", "ignore", "-c", code, folder], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([torch_python, "-W", "ignore", "-c", code, folder], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 

@@ -15,10 +15,7 @@ from rigup.verify.answer import answer, last_line
 from rigup.verify.observe import Death, Observed, Seen
 
 Answer = dict[str, Any]
-CPU = {
-    "name": "A Processor",
-    "checks": [{"name": "matmul-float32", "passed": True, "framework": "torch", "device": "cpu", "seconds": 0.1}],
-}
+CPU = {"name": "A Processor", "checks": [{"name": "matmul-float32", "passed": True, "framework": "torch", "device": "cpu", "seconds": 0.1}]}
 
 
 def told(verdict: str, *devices: Answer, **more: Any) -> Verify:
@@ -79,9 +76,10 @@ def test_the_last_words_are_the_errors() -> None:
     assert last_line(b"") == ""
 
 
-@pytest.mark.parametrize(("why", "number", "wanted"), [
-    ("status", 1, "ended with an error"), ("status", 3, "status 3"), ("signal", 11, "SIGSEGV"), ("hung", 0, "hung"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("why", "number", "wanted"),
+    [("status", 1, "ended with an error"), ("status", 3, "status 3"), ("signal", 11, "SIGSEGV"), ("hung", 0, "hung")],
+)
 def test_how_an_import_ended_is_told_in_words(why: str, number: int, wanted: str) -> None:
     if why == "signal" and sys.platform == "win32":
         pytest.skip("no such signal here")

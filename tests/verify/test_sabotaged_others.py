@@ -28,9 +28,7 @@ def python(request):
     return named or sys.executable
 
 
-@pytest.mark.parametrize(
-    ("framework", "rows"), batches(), ids=[f"{of} {len(rows)} {rows[0][0]}" for of, rows in batches()]
-)
+@pytest.mark.parametrize(("framework", "rows"), batches(), ids=[f"{of} {len(rows)} {rows[0][0]}" for of, rows in batches()])
 def test_what_is_broken_is_caught_and_named(framework, rows, python, jax_variables, tmp_path, monkeypatch):
     for name, value in {"CUDA_VISIBLE_DEVICES": "", **jax_variables}.items():
         monkeypatch.setenv(name, value)
@@ -43,10 +41,6 @@ def test_what_is_broken_is_caught_and_named(framework, rows, python, jax_variabl
     answer = verified(seen, {"accelerators": []}, Facts(), False, [])
     assert answer["verdict"] == "failed"
     (cpu,) = answer["devices"]
-    bad = {
-        check["name"]: f"{check['because']} {check.get('measured')}"
-        for check in cpu["checks"]
-        if not check.get("passed", True)
-    }
+    bad = {check["name"]: f"{check['because']} {check.get('measured')}" for check in cpu["checks"] if not check.get("passed", True)}
     missed = [name for name, _body, check, word in rows if word not in bad.get(check, "")]
     assert not missed, bad

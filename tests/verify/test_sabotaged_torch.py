@@ -23,12 +23,7 @@ def test_each_broken_part_is_caught_and_named(number, torch_python, tmp_path, mo
     only = tuple(dict.fromkeys(row[1] for row in rows))
     seen = observe(torch_python, [], False, PATIENT, only=only, frameworks=("torch",), more=broken.UNHURRIED)
     answer = verified(seen, {"accelerators": []}, Facts(), False, [])
-    bad = {
-        check["name"]: named(check)
-        for device in answer["devices"]
-        for check in device["checks"]
-        if not check.get("passed", True)
-    }
+    bad = {check["name"]: named(check) for device in answer["devices"] for check in device["checks"] if not check.get("passed", True)}
     missed = [row[0] for row in rows if not any(re.search(row[2], name) for name in bad.get(row[1], []))]
     assert not missed
 

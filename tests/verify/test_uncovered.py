@@ -28,9 +28,7 @@ def test_what_no_check_calls_is_left_out_with_a_reason(gaps):
 
 
 def test_each_reason_is_needed(gaps):
-    needless = [
-        reason for reason, pattern in LEFT_OUT if not any(re.fullmatch(pattern, name) for name in gaps["missing"])
-    ]
+    needless = [reason for reason, pattern in LEFT_OUT if not any(re.fullmatch(pattern, name) for name in gaps["missing"])]
     assert needless == []
 
 

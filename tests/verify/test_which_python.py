@@ -35,9 +35,7 @@ def test_a_project_has_one_inside(make, tmp_path):
 
 def test_the_active_one_is_taken_without_a_wish(make, tmp_path):
     venv, conda = make("venv"), make("conda")
-    assert interpreter("", {"VIRTUAL_ENV": str(tmp_path / "venv"), "CONDA_PREFIX": str(tmp_path / "conda")}) == str(
-        venv
-    )
+    assert interpreter("", {"VIRTUAL_ENV": str(tmp_path / "venv"), "CONDA_PREFIX": str(tmp_path / "conda")}) == str(venv)
     assert interpreter("", {"CONDA_PREFIX": str(tmp_path / "conda")}) == str(conda)
 
 
@@ -75,9 +73,7 @@ def test_an_interpreter_that_computes_with_other_packages_is_told(make, tmp_path
     python = make("dl")  # a link to an interpreter, without what makes it an environment
     with pytest.raises(VerifyError, match="computes with the packages of"):
         verify(str(tmp_path / "dl"), limits=Limits(start=60, check=60))
-    assert (
-        of_another(str(python), str(python), "/usr", {}) == ""
-    )  # who names an interpreter means what it computes with
+    assert of_another(str(python), str(python), "/usr", {}) == ""  # who names an interpreter means what it computes with
 
 
 def test_an_environment_under_another_name_is_the_same(make, tmp_path):

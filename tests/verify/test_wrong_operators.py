@@ -23,14 +23,23 @@ KERNELS = [
     ("cumsum", "real + 1", "a[0].shape[0] > 1000"),
 ]
 NAMED = [
-    ("activations", "gelu backward in float16"), ("activations", "tanhshrink backward"), ("softmax", "softmax of long rows forward in float32"),
-    ("softmax", "log_softmax over dimension 0 backward in float64"), ("normalization", "layer_norm of rows of 33 forward in bfloat16"),
-    ("pooling", "max_pool2d (2, 2, 0) of 3 channels forward in float32"), ("embedding", "embedding of 6 backward in float32"),
-    ("sorting", "argsort of rows of 17 forward in float32"), ("products", "bmm forward in float64"),
+    ("activations", "gelu backward in float16"),
+    ("activations", "tanhshrink backward"),
+    ("softmax", "softmax of long rows forward in float32"),
+    ("softmax", "log_softmax over dimension 0 backward in float64"),
+    ("normalization", "layer_norm of rows of 33 forward in bfloat16"),
+    ("pooling", "max_pool2d (2, 2, 0) of 3 channels forward in float32"),
+    ("embedding", "embedding of 6 backward in float32"),
+    ("sorting", "argsort of rows of 17 forward in float32"),
+    ("products", "bmm forward in float64"),
     ("reductions", "cumsum of a long row forward in float32"),
-]  # fmt: skip
-RIGHT = [("activations", "gelu backward in float32"), ("softmax", "softmax of long rows forward in float64"),
-         ("pooling", "avg_pool2d"), ("products", "mm forward")]  # fmt: skip
+]
+RIGHT = [
+    ("activations", "gelu backward in float32"),
+    ("softmax", "softmax of long rows forward in float64"),
+    ("pooling", "avg_pool2d"),
+    ("products", "mm forward"),
+]
 
 
 def seen(torch_python, folder, body, *only, devices=()):
@@ -40,9 +49,7 @@ def seen(torch_python, folder, body, *only, devices=()):
         for name, value in broken.build(folder, body).items():
             patch.setenv(name, value)
         return verified(
-            observe(
-                torch_python, list(devices), False, PATIENT, only=only, frameworks=("torch",), more=broken.UNHURRIED
-            ),
+            observe(torch_python, list(devices), False, PATIENT, only=only, frameworks=("torch",), more=broken.UNHURRIED),
             {},
             Facts(),
             False,
@@ -78,25 +85,35 @@ def test_its_neighbours_are_not_accused(wrong, check, name):
 
 PATCHED = {
     "a mask that is ignored": (
-        ("real_attention = torch.nn.functional.scaled_dot_product_attention; torch.nn.functional.scaled_dot_product_attention = "
-        "lambda q, k, v, is_causal=False, **more: real_attention(q, k, v, **more)"),
-        "attention", "causal attention forward",
+        (
+            "real_attention = torch.nn.functional.scaled_dot_product_attention; torch.nn.functional.scaled_dot_product_attention = "
+            "lambda q, k, v, is_causal=False, **more: real_attention(q, k, v, **more)"
+        ),
+        "attention",
+        "causal attention forward",
     ),
     "a convolution that gives zeros": (
         "real_conv2d = torch.nn.functional.conv2d; torch.nn.functional.conv2d = lambda *a, **k: real_conv2d(*a, **k) * 0",
-        "convolution", "conv2d by",
+        "convolution",
+        "conv2d by",
     ),
     "an optimizer without its decay": (
-        ("import torch.optim; real_AdamW = torch.optim.AdamW; "
-        "torch.optim.AdamW = lambda *a, weight_decay=0, **k: real_AdamW(*a, weight_decay=0, **k)"),
-        "optimizers", "AdamW forward",
+        (
+            "import torch.optim; real_AdamW = torch.optim.AdamW; "
+            "torch.optim.AdamW = lambda *a, weight_decay=0, **k: real_AdamW(*a, weight_decay=0, **k)"
+        ),
+        "optimizers",
+        "AdamW forward",
     ),
     "a dropout of another rate": (
-        ("real_dropout = torch.nn.functional.dropout; torch.nn.functional.dropout = "
-        "lambda x, p=0.5, training=True, inplace=False: real_dropout(x, p / 2, training)"),
-        "dropout", "the share that is kept",
+        (
+            "real_dropout = torch.nn.functional.dropout; torch.nn.functional.dropout = "
+            "lambda x, p=0.5, training=True, inplace=False: real_dropout(x, p / 2, training)"
+        ),
+        "dropout",
+        "the share that is kept",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +134,7 @@ def test_a_function_that_was_replaced_is_named(replaced, name):
 @pytest.mark.parametrize(
     "changes",
     [
-        {
-            "torch.Tensor.copy_ = lambda self, *a, **k: self": "copy_ of 1 float64",
-            "torch.Tensor.fill_ = lambda self, *a: self": "fill_ of",
-        },
+        {"torch.Tensor.copy_ = lambda self, *a, **k: self": "copy_ of 1 float64", "torch.Tensor.fill_ = lambda self, *a: self": "fill_ of"},
         {"torch.clone = lambda x, **k: x": "clone, which is the same memory"},
     ],
     ids=["written", "cloned"],

@@ -19,8 +19,26 @@ import torch
 from torch.overrides import TorchFunctionMode, get_ignored_functions, get_overridable_functions, resolve_name
 
 # arguments that say where something lies and not what it is
-PLACES = {"device", "layout", "pin_memory", "requires_grad", "memory_format", "generator", "names", "inplace", "self", "input",
-          "size_average", "reduce", "capturable", "stream", "non_blocking", "copy", "other", "dtype"}  # fmt: skip
+PLACES = {
+    "device",
+    "layout",
+    "pin_memory",
+    "requires_grad",
+    "memory_format",
+    "generator",
+    "names",
+    "inplace",
+    "self",
+    "input",
+    "size_average",
+    "reduce",
+    "capturable",
+    "stream",
+    "non_blocking",
+    "copy",
+    "other",
+    "dtype",
+}
 
 
 class Watched(TorchFunctionMode):
@@ -44,23 +62,57 @@ def _name(function):
 
 def plain(name):
     """`torch.Tensor.add` and `torch.add` are one operator; what lies under a namespace keeps it."""
-    for head in ("torch.Tensor.", "torch._C.TensorBase.", "torch.nn.functional.", "torch._C._nn.", "torch.functional.", "torch._VF.",
-                 "torch.special.special_", "torch.linalg.linalg_", "torch.fft.fft_"):  # fmt: skip
+    for head in (
+        "torch.Tensor.",
+        "torch._C.TensorBase.",
+        "torch.nn.functional.",
+        "torch._C._nn.",
+        "torch.functional.",
+        "torch._VF.",
+        "torch.special.special_",
+        "torch.linalg.linalg_",
+        "torch.fft.fft_",
+    ):
         if name.startswith(head):
             rest = name[len(head) :]
-            return {
-                "torch.special.special_": "special.",
-                "torch.linalg.linalg_": "linalg.",
-                "torch.fft.fft_": "fft.",
-            }.get(head, "") + rest
+            return {"torch.special.special_": "special.", "torch.linalg.linalg_": "linalg.", "torch.fft.fft_": "fft."}.get(head, "") + rest
     return name.removeprefix("torch.")
 
 
-UNDER = {"__" + under + "__": name for under, name in {
-    "add": "add", "radd": "add", "iadd": "add_", "sub": "sub", "isub": "sub_", "mul": "mul", "rmul": "mul", "imul": "mul_", "truediv": "div",
-    "itruediv": "div_", "div": "div", "idiv": "div_", "matmul": "matmul", "pow": "pow", "ipow": "pow_", "eq": "eq", "ne": "ne", "lt": "lt", "gt": "gt", "le": "le", "ge": "ge",
-    "neg": "neg", "abs": "abs", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not", "mod": "remainder",
-    "floordiv": "floor_divide"}.items()}  # fmt: skip
+UNDER = {
+    "__" + under + "__": name
+    for under, name in {
+        "add": "add",
+        "radd": "add",
+        "iadd": "add_",
+        "sub": "sub",
+        "isub": "sub_",
+        "mul": "mul",
+        "rmul": "mul",
+        "imul": "mul_",
+        "truediv": "div",
+        "itruediv": "div_",
+        "div": "div",
+        "idiv": "div_",
+        "matmul": "matmul",
+        "pow": "pow",
+        "ipow": "pow_",
+        "eq": "eq",
+        "ne": "ne",
+        "lt": "lt",
+        "gt": "gt",
+        "le": "le",
+        "ge": "ge",
+        "neg": "neg",
+        "abs": "abs",
+        "and": "bitwise_and",
+        "or": "bitwise_or",
+        "xor": "bitwise_xor",
+        "invert": "bitwise_not",
+        "mod": "remainder",
+        "floordiv": "floor_divide",
+    }.items()
+}
 
 
 def public():
@@ -86,11 +138,7 @@ def arguments(name, functions):
         try:
             parameters = inspect.signature(function).parameters.values()
             places_of.update(
-                {
-                    parameter.name: at
-                    for at, parameter in enumerate(parameters)
-                    if parameter.default is not inspect.Parameter.empty
-                }
+                {parameter.name: at for at, parameter in enumerate(parameters) if parameter.default is not inspect.Parameter.empty}
             )
         except (ValueError, TypeError):
             pass
@@ -112,9 +160,7 @@ def watched(folder):
 
     mode = Watched()
     called = set()
-    torch.nn.modules.module.register_module_forward_hook(
-        lambda submodule, _in, _out: called.add(type(submodule).__name__)
-    )
+    torch.nn.modules.module.register_module_forward_hook(lambda submodule, _in, _out: called.add(type(submodule).__name__))
     torch.set_num_threads(1)
     for name, check in probe.checks({"id": "cpu", "type": "cpu"}, False):
         if not name.startswith(("compile", "memory", "copy-", "gradients-held", "matmul-f", "matmul-b")):
@@ -135,11 +181,7 @@ def _constructors():
     for space in (torch.nn, torch.optim):
         for name in dir(space):
             cls = getattr(space, name)
-            if (
-                isinstance(cls, type)
-                and issubclass(cls, (torch.nn.Module, torch.optim.Optimizer))
-                and name not in ("Module", "Optimizer")
-            ):
+            if isinstance(cls, type) and issubclass(cls, (torch.nn.Module, torch.optim.Optimizer)) and name not in ("Module", "Optimizer"):
                 cls.__init__ = _noted(cls, cls.__init__, built)
     return built
 
@@ -188,8 +230,7 @@ def gaps(folder):
     for name in sorted(
         name_
         for name_ in dir(torch.optim)
-        if isinstance(getattr(torch.optim, name_), type)
-        and issubclass(getattr(torch.optim, name_), torch.optim.Optimizer)
+        if isinstance(getattr(torch.optim, name_), type) and issubclass(getattr(torch.optim, name_), torch.optim.Optimizer)
     ):
         missing_of, count = _made("optim." + name, getattr(torch.optim, name), set(built), built)
         missing, count_ = missing + missing_of, count_ + count
@@ -217,6 +258,4 @@ if __name__ == "__main__":
         whole = [name for name in found if "(" not in name]
         print("not called:", *whole, sep="\n  ")
         print("argument never given:", *(name for name in found if "(" in name), sep="\n  ")
-        print(
-            f"{count - len(found)} of {count} operators and arguments are covered ({100 * (count - len(found)) / count:.0f} %)"
-        )
+        print(f"{count - len(found)} of {count} operators and arguments are covered ({100 * (count - len(found)) / count:.0f} %)")

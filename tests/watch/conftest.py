@@ -26,10 +26,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if compiler is None or sys.platform != "linux":
         pytest.skip("no C compiler")
     folder = tmp_path_factory.mktemp("nvml")
-    subprocess.run(
-        [compiler, "-O1", "-fPIC", "-shared", "-o", str(folder / "libnvidia-ml.so.1"), str(HERE / "fake_nvml.c")],
-        check=True,
-    )
+    subprocess.run([compiler, "-O1", "-fPIC", "-shared", "-o", str(folder / "libnvidia-ml.so.1"), str(HERE / "fake_nvml.c")], check=True)
     return folder
 
 

@@ -14,20 +14,7 @@ SHARED = Path(__file__).parents[3] / "shared" / "machines"
 TREES = sorted({path.parent for path in SHARED.glob("*/*/sys")})
 ARCHIVES = sorted(path for path in SHARED.rglob("*.tar.*") if path.suffix in (".gz", ".bz2", ".xz"))
 MOST = 300 * 2**20  # bytes that an archive may unpack to
-IDENTITY = (
-    "index",
-    "vendor",
-    "name",
-    "isa",
-    "pci_address",
-    "integrated",
-    "driver",
-    "uuid",
-    "state",
-    "because",
-    "source",
-    "not_available",
-)
+IDENTITY = ("index", "vendor", "name", "isa", "pci_address", "integrated", "driver", "uuid", "state", "because", "source", "not_available")
 
 
 def watched(tree: Path) -> dict:
@@ -49,9 +36,7 @@ def check(answer: dict) -> None:
     """No value that no GPU can have, and none that nothing told."""
     for card in answer["gpus"]:
         assert all(0 <= share <= 1 for share in card.get("utilisation", {}).values())
-        assert all(
-            0 <= kind.get("used", 0) <= kind.get("total", 2**60) < 2**50 for kind in card.get("memory", {}).values()
-        )
+        assert all(0 <= kind.get("used", 0) <= kind.get("total", 2**60) < 2**50 for kind in card.get("memory", {}).values())
         assert all(-50 < heat < 200 for heat in card.get("temperature", {}).values())
         assert 0 <= card.get("power", {}).get("draw", 0) < 5000
         assert 0 <= card.get("power", {}).get("limit", 0) < 5000
@@ -77,9 +62,7 @@ def test_a_captured_archive(archive, tmp_path) -> None:
     if archive is None:
         pytest.skip("no captures")
     with tarfile.open(archive) as packed:
-        members = [
-            member for member in packed if member.isdir() or member.issym() or (member.isreg() and member.size < 2**20)
-        ]
+        members = [member for member in packed if member.isdir() or member.issym() or (member.isreg() and member.size < 2**20)]
         if sum(member.size for member in members) > MOST:
             pytest.skip("too large")
         for member in members:
@@ -93,9 +76,7 @@ def test_a_captured_archive(archive, tmp_path) -> None:
 @pytest.mark.machines
 @pytest.mark.skipif(not (SHARED / "drm-sysfs/procfs-card0").is_dir(), reason="no captures")
 def test_a_vega_whose_files_are_known() -> None:
-    done = CliRunner().invoke(
-        command, ["--from", str(SHARED / "drm-sysfs/procfs-card0"), "--once", "--json"], standalone_mode=False
-    )
+    done = CliRunner().invoke(command, ["--from", str(SHARED / "drm-sysfs/procfs-card0"), "--once", "--json"], standalone_mode=False)
     (gpu,) = json.loads(done.output)["gpus"]
     assert gpu["utilisation"]["gpu"] == 0.04
     vram = gpu["memory"]["vram"]

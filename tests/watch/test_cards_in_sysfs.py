@@ -24,9 +24,22 @@ def sensors(card: Card) -> None:
     card.write("current_link_speed", "8.0 GT/s PCIe")
     card.write("current_link_width", 4)
     card.write("max_link_width", 16)
-    for name, value in {"name": "amdgpu", "temp1_input": 45000, "temp1_label": "edge", "temp2_input": 61000, "temp2_label": "junction",
-                        "temp2_crit": 110000, "power1_average": 33_000_000, "power1_cap": 300_000_000, "freq1_input": 500_000_000,
-                        "freq1_label": "sclk", "fan1_input": 0, "pwm1": 255, "in0_input": 825, "in0_label": "vddgfx"}.items():  # fmt: skip
+    for name, value in {
+        "name": "amdgpu",
+        "temp1_input": 45000,
+        "temp1_label": "edge",
+        "temp2_input": 61000,
+        "temp2_label": "junction",
+        "temp2_crit": 110000,
+        "power1_average": 33_000_000,
+        "power1_cap": 300_000_000,
+        "freq1_input": 500_000_000,
+        "freq1_label": "sclk",
+        "fan1_input": 0,
+        "pwm1": 255,
+        "in0_input": 825,
+        "in0_label": "vddgfx",
+    }.items():
         card.write("hwmon/hwmon5/" + name, value)
 
 
@@ -34,14 +47,7 @@ def test_the_kernels_files_win_over_the_firmwares_table(amd: Card) -> None:
     sensors(amd)
     amd.write(
         "gpu_metrics",
-        table(
-            "1.3",
-            average_gfx_activity=99,
-            temperature_edge=1,
-            average_socket_power=299,
-            current_uclk=1249,
-            pcie_link_speed=3,
-        ),
+        table("1.3", average_gfx_activity=99, temperature_edge=1, average_socket_power=299, current_uclk=1249, pcie_link_speed=3),
     )
     gpu = only_gpu(amd.root)
     assert (gpu.utilisation.gpu, gpu.source["utilisation.gpu"]) == (0.12, "sysfs")
@@ -172,11 +178,6 @@ def test_processes_of_a_tree(amd: Card) -> None:
     sample = Sampler(str(root)).sample()
     assert [process.pid for process in sample.processes] == [10]
     process = sample.processes[0]
-    assert (process.name, process.command, process.user, process.slurm_job) == (
-        "py (thon)",
-        "python train.py",
-        "root",
-        "77",
-    )
+    assert (process.name, process.command, process.user, process.slurm_job) == ("py (thon)", "python train.py", "root", "77")
     assert process.gpus[0].memory.vram == 100 * 1024
     assert process.gpus[0].type == "compute"

@@ -19,18 +19,22 @@ from rigup.watch.exporter import Exporter, Server
 from rigup.watch.exposition import FAMILIES, Exposition
 
 FULL = gpu(
-    uuid="GPU-1", isa="sm_86", driver={"name": "nvidia", "version": "550"}, throttle=["temperature"], energy=5.5,
-    power={"draw": 100.0, "limit": 200}, clock={"graphics": 1e9}, fan={"rpm": 900, "speed": 0.5}, pcie={"width": 8, "width_max": 16, "speed": 8e9, "speed_max": 16e9, "rx": 1.5, "tx": 2, "replays": 0},
-    links=[{"kind": "nvlink", "index": 0, "rx": 5, "tx": 6, "up": True}], errors={"ecc_corrected": 0, "ecc_uncorrected": 2, "xid": [{"code": 79, "time": 5.0}]},
-)  # fmt: skip
+    uuid="GPU-1",
+    isa="sm_86",
+    driver={"name": "nvidia", "version": "550"},
+    throttle=["temperature"],
+    energy=5.5,
+    power={"draw": 100.0, "limit": 200},
+    clock={"graphics": 1e9},
+    fan={"rpm": 900, "speed": 0.5},
+    pcie={"width": 8, "width_max": 16, "speed": 8e9, "speed_max": 16e9, "rx": 1.5, "tx": 2, "replays": 0},
+    links=[{"kind": "nvlink", "index": 0, "rx": 5, "tx": 6, "up": True}],
+    errors={"ecc_corrected": 0, "ecc_uncorrected": 2, "xid": [{"code": 79, "time": 5.0}]},
+)
 
 
 def lines(text: str) -> dict[str, float]:
-    return {
-        line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
-        for line in text.splitlines()
-        if not line.startswith("#")
-    }
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines() if not line.startswith("#")}
 
 
 def test_a_sample_as_series() -> None:
@@ -136,11 +140,7 @@ def promtool(*words: str, text: str = "") -> None:
 
 @pytest.mark.prometheus
 def test_promtool_finds_nothing_to_say_of_the_series_and_the_rules(tmp_path) -> None:
-    promtool(
-        "check",
-        "metrics",
-        text=Exposition(per_process=True).text(sample(gpus=[FULL, gpu(1, state="asleep")], processes=[process()])),
-    )
+    promtool("check", "metrics", text=Exposition(per_process=True).text(sample(gpus=[FULL, gpu(1, state="asleep")], processes=[process()])))
     (tmp_path / "alerts.yml").write_text(board.alerts())
     promtool("check", "rules", str(tmp_path / "alerts.yml"))
     (tmp_path / "prometheus.yml").write_text(board.scraping())
@@ -238,21 +238,30 @@ def test_the_board_is_of_series_that_there_are() -> None:
 
 def test_dcgm_names_are_added_with_their_units_and_labels() -> None:
     card = gpu(
-        0, vendor="nvidia", uuid="GPU-1", name="H100", utilisation={"gpu": 0.25}, memory={"vram": {"total": 2**30, "used": 2**29, "reserved": 2**28}},
-        energy=2.5, clock={"graphics": 1.41e9}, errors={"xid": [{"code": 31, "time": 1.0}, {"code": 79, "time": 2.0}]},
-    )  # fmt: skip
-    text = Exposition(dcgm_host="node7").text(
-        sample(gpus=[card, gpu(1, state="lost"), gpu(2, utilisation={}, temperature={}, power={})])
+        0,
+        vendor="nvidia",
+        uuid="GPU-1",
+        name="H100",
+        utilisation={"gpu": 0.25},
+        memory={"vram": {"total": 2**30, "used": 2**29, "reserved": 2**28}},
+        energy=2.5,
+        clock={"graphics": 1.41e9},
+        errors={"xid": [{"code": 31, "time": 1.0}, {"code": 79, "time": 2.0}]},
     )
+    text = Exposition(dcgm_host="node7").text(sample(gpus=[card, gpu(1, state="lost"), gpu(2, utilisation={}, temperature={}, power={})]))
     labels = 'gpu="0",UUID="GPU-1",pci_bus_id="0000:00:00.0",device="nvidia0",modelName="H100",Hostname="node7"'
-    for line in ("GPU_UTIL{%s} 25", "FB_USED{%s} 512", "FB_FREE{%s} 256", "TOTAL_ENERGY_CONSUMPTION{%s} 2500", "SM_CLOCK{%s} 1410", "XID_ERRORS{%s} 79", "POWER_USAGE{%s} 100"):  # fmt: skip
+    for line in (
+        "GPU_UTIL{%s} 25",
+        "FB_USED{%s} 512",
+        "FB_FREE{%s} 256",
+        "TOTAL_ENERGY_CONSUMPTION{%s} 2500",
+        "SM_CLOCK{%s} 1410",
+        "XID_ERRORS{%s} 79",
+        "POWER_USAGE{%s} 100",
+    ):
         assert "DCGM_FI_DEV_" + line % labels in text, line
     assert "DCGM_FI_DEV_MEMORY_TEMP{" not in text  # nobody told it
-    assert not [
-        line
-        for line in text.splitlines()
-        if line.startswith("DCGM") and ('gpu="1"' in line or 'GPU_UTIL{gpu="2"' in line)
-    ]
+    assert not [line for line in text.splitlines() if line.startswith("DCGM") and ('gpu="1"' in line or 'GPU_UTIL{gpu="2"' in line)]
     assert "# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter" in text
     assert "rigup_gpu_up" in text
     assert "DCGM" not in Exposition().text(sample(gpus=[card]))
@@ -271,12 +280,7 @@ def test_an_exporter_that_has_both_names_is_read_as_one_set_of_gpus() -> None:
 def test_promtool_finds_no_fault_in_either_set_of_names() -> None:
     text = Exposition(dcgm_host="node7").text(sample(gpus=[gpu(0, energy=1.0, clock={"graphics": 1e9, "memory": 1e9})]))
     own = "".join(line + "\n" for line in text.splitlines() if "DCGM" not in line)
-    assert (
-        subprocess.run(
-            ["promtool", "check", "metrics"], input=own, text=True, capture_output=True, check=False
-        ).returncode
-        == 0
-    )
+    assert subprocess.run(["promtool", "check", "metrics"], input=own, text=True, capture_output=True, check=False).returncode == 0
     parsed = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True, check=False)
     assert "error while linting" not in parsed.stderr
     assert all("DCGM" in line for line in parsed.stderr.splitlines())  # what it says of their style is not ours to mend

@@ -15,9 +15,22 @@ from rigup.watch.values import Values
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "watch" / "gpu_metrics"
 # Sizes of the structs as gcc lays them out for the kernel's header.
 SIZES = {
-    "1.0": 80, "1.1": 96, "1.2": 104, "1.3": 120, "1.4": 288, "1.5": 360, "1.6": 1664, "1.7": 2208, "1.8": 3872,
-    "2.0": 120, "2.1": 120, "2.2": 128, "2.3": 152, "2.4": 168, "3.0": 264,
-}  # fmt: skip
+    "1.0": 80,
+    "1.1": 96,
+    "1.2": 104,
+    "1.3": 120,
+    "1.4": 288,
+    "1.5": 360,
+    "1.6": 1664,
+    "1.7": 2208,
+    "1.8": 3872,
+    "2.0": 120,
+    "2.1": 120,
+    "2.2": 128,
+    "2.3": 152,
+    "2.4": 168,
+    "3.0": 264,
+}
 
 
 def table(revision: str, **numbers: int | list[int]) -> bytes:
@@ -68,9 +81,19 @@ def test_a_table_that_is_cut_is_refused(revision: str) -> None:
 
 
 def test_a_card_in_degrees_watts_and_per_cent() -> None:
-    raw = table("1.3", temperature_edge=57, temperature_hotspot=74, average_gfx_activity=88, average_socket_power=301,
-                current_gfxclk=2490, current_uclk=1249, voltage_gfx=1003, pcie_link_speed=160, pcie_link_width=16,
-                indep_throttle_status=1 << 36 | 1)  # fmt: skip
+    raw = table(
+        "1.3",
+        temperature_edge=57,
+        temperature_hotspot=74,
+        average_gfx_activity=88,
+        average_socket_power=301,
+        current_gfxclk=2490,
+        current_uclk=1249,
+        voltage_gfx=1003,
+        pcie_link_speed=160,
+        pcie_link_width=16,
+        indep_throttle_status=1 << 36 | 1,
+    )
     found = known(raw)
     assert found["temperature.junction"] == 74
     assert found["utilisation.gpu"] == 0.88
@@ -89,16 +112,13 @@ def test_the_links_speed_may_be_a_generation(said: int, speed: float) -> None:
 
 @pytest.mark.parametrize("revision", ["1.4", "1.5", "1.6", "1.7", "1.8"])
 def test_of_several_clocks_the_highest_and_energy_in_parts_of_a_joule(revision: str) -> None:
-    found = known(
-        table(revision, current_gfxclk=[2100, 2098, 65535, 2099, 65535, 1, 2, 3], energy_accumulator=6_553_600_000)
-    )
+    found = known(table(revision, current_gfxclk=[2100, 2098, 65535, 2099, 65535, 1, 2, 3], energy_accumulator=6_553_600_000))
     assert found["clock.graphics"] == 2.1e9
     assert found["energy"] == 100_000
 
 
 @pytest.mark.parametrize(
-    ("revision", "said", "watts"),
-    [("2.1", 31_250, 31.25), ("2.1", 250, 0.25), ("2.2", 25, 25), ("2.2", 31_250, 31.25), ("2.0", 15, 15)],
+    ("revision", "said", "watts"), [("2.1", 31_250, 31.25), ("2.1", 250, 0.25), ("2.2", 25, 25), ("2.2", 31_250, 31.25), ("2.0", 15, 15)]
 )
 def test_a_sockets_power_in_watts_or_thousandths(revision: str, said: int, watts: float) -> None:
     assert known(table(revision, average_socket_power=said))["power.draw"] == pytest.approx(watts)
@@ -117,9 +137,15 @@ def test_activity_of_3_0_is_in_the_unit_that_all_of_it_is_in(graphics: int, vide
 
 
 def test_a_list_is_read_past_what_nobody_knows() -> None:
-    raw = items(("900", "Q", 0, [1, 2, 3]), ("temperature_hotspot", "H", 2, [41]), ("pcie_link_speed", "H", 6, [32]),
-                ("xgmi_read_data_acc", "Q", 9, [7, 2**64 - 1]), ("xgmi_write_data_acc", "Q", 9, [9, 2**64 - 1]),
-                ("xgmi_link_status", "H", 0, [1, 0]), ("temperature_mem", "h", 2, [-1]))  # fmt: skip
+    raw = items(
+        ("900", "Q", 0, [1, 2, 3]),
+        ("temperature_hotspot", "H", 2, [41]),
+        ("pcie_link_speed", "H", 6, [32]),
+        ("xgmi_read_data_acc", "Q", 9, [7, 2**64 - 1]),
+        ("xgmi_write_data_acc", "Q", 9, [9, 2**64 - 1]),
+        ("xgmi_link_status", "H", 0, [1, 0]),
+        ("temperature_mem", "h", 2, [-1]),
+    )
     found = known(raw)
     assert found["temperature.junction"] == 41
     assert found["pcie.speed"] == 32e9
@@ -161,9 +187,7 @@ def test_any_content_gives_shares_that_are_shares(revision: str, content: bytes)
             assert 0 <= value <= 1
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 2**34), st.binary(max_size=40)), max_size=20), st.integers(-(2**31), 2**31 - 1)
-)
+@given(st.lists(st.tuples(st.integers(0, 2**34), st.binary(max_size=40)), max_size=20), st.integers(-(2**31), 2**31 - 1))
 def test_any_list_ends(rows: list[tuple[int, bytes]], count: int) -> None:
     raw = struct.pack("<HBBi", 0, 1, 9, count) + b"".join(struct.pack("<Q", code) + payload for code, payload in rows)
     try:
@@ -182,7 +206,5 @@ def test_tables_of_others(name: str) -> None:
     compared = {field: list(found.fields[field]) for field in expected["raw"] if field in found.fields}
     assert len(compared) > 15
     assert compared == {
-        field: number if isinstance(number, list) else [number]
-        for field, number in expected["raw"].items()
-        if field in compared
+        field: number if isinstance(number, list) else [number] for field, number in expected["raw"].items() if field in compared
     }

@@ -77,7 +77,7 @@ def scene(library, tmp_path):
     path = tmp_path / "scene"
     values = ONE | {f"proc.{os.getpid()}": "0 300 33"}
     path.write_text("".join(f"{name} {value}\n" for name, value in values.items()))
-    environ = {**os.environ, "LD_LIBRARY_PATH": str(library), "RIGUP_FAKE_NVML": str(path), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}  # fmt: skip
+    environ = {**os.environ, "LD_LIBRARY_PATH": str(library), "RIGUP_FAKE_NVML": str(path), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
     for name in ("COLUMNS", "LINES", "NO_COLOR"):
         environ.pop(name, None)
     return path, environ

@@ -20,9 +20,21 @@ from rigup.schemas.watch import Watch
 from rigup.watch.history import History, mark_of
 
 FINDING = {
-    "cause": "throttled", "severity": "warning", "title": "GPU 0 is slowed down", "subject": "GPU 0", "place": "", "confidence": "certain", "guess": False,
-    "because": "", "make_sure": "", "in_vain": "", "mends": "", "explains": [], "fixes": [], "evidence": [],
-}  # fmt: skip
+    "cause": "throttled",
+    "severity": "warning",
+    "title": "GPU 0 is slowed down",
+    "subject": "GPU 0",
+    "place": "",
+    "confidence": "certain",
+    "guess": False,
+    "because": "",
+    "make_sure": "",
+    "in_vain": "",
+    "mends": "",
+    "explains": [],
+    "fixes": [],
+    "evidence": [],
+}
 
 
 def frame(watch: Watch, parents: dict[int, int] | None = None):
@@ -39,19 +51,48 @@ WORDS = st.text(max_size=40)
 GPUS = st.lists(
     st.builds(
         lambda name, state, used, heat, busy: {
-            "name": name, "state": state, "memory": {"vram": {"total": 2**33, "used": used}}, "temperature": {"edge": heat}, "utilisation": {"gpu": busy} if busy is not None else {},
+            "name": name,
+            "state": state,
+            "memory": {"vram": {"total": 2**33, "used": used}},
+            "temperature": {"edge": heat},
+            "utilisation": {"gpu": busy} if busy is not None else {},
         },
-        WORDS, st.sampled_from(["active", "asleep", "lost", "error"]), st.integers(0, 2**50), st.floats(-1e9, 1e9), st.none() | st.floats(0, 9),
+        WORDS,
+        st.sampled_from(["active", "asleep", "lost", "error"]),
+        st.integers(0, 2**50),
+        st.floats(-1e9, 1e9),
+        st.none() | st.floats(0, 9),
     ),
     max_size=20,
-)  # fmt: skip
+)
 PROCESSES = st.lists(
-    st.builds(lambda pid, command, user, held: {"pid": pid, "command": command, "user": user, "held": held}, st.integers(0, 2**31), WORDS, WORDS, st.integers(0, 2**60)),
+    st.builds(
+        lambda pid, command, user, held: {"pid": pid, "command": command, "user": user, "held": held},
+        st.integers(0, 2**31),
+        WORDS,
+        WORDS,
+        st.integers(0, 2**60),
+    ),
     max_size=30,
-)  # fmt: skip
+)
 
 
-@given(wide=st.integers(1, 220), high=st.integers(1, 80), gpus=GPUS, processes=PROCESSES, view=st.builds(View, sort=st.sampled_from(SORTS), reverse=st.booleans(), words=WORDS, tree=st.booleans(), typing=st.booleans(), gpu=st.integers(0, 30), first=st.integers(0, 99)))  # fmt: skip
+@given(
+    wide=st.integers(1, 220),
+    high=st.integers(1, 80),
+    gpus=GPUS,
+    processes=PROCESSES,
+    view=st.builds(
+        View,
+        sort=st.sampled_from(SORTS),
+        reverse=st.booleans(),
+        words=WORDS,
+        tree=st.booleans(),
+        typing=st.booleans(),
+        gpu=st.integers(0, 30),
+        first=st.integers(0, 99),
+    ),
+)
 @settings(max_examples=150, deadline=None)
 def test_a_picture_fills_the_screen_exactly_and_moves_no_cursor(wide, high, gpus, processes, view) -> None:
     watch = sample(
@@ -99,11 +140,22 @@ def test_graphs_tell_zero_from_what_nobody_told() -> None:
 
 def test_processes_by_each_column_and_by_words() -> None:
     rows = [
-        process(2**30, pid=3, start=500.0, command="b", user="zoe", cpu=0.1, rss=9), process(2**31, 1, pid=1, start=900.0, command="a", user="Ada", cpu=2.0, rss=5, slurm_job="42"),
+        process(2**30, pid=3, start=500.0, command="b", user="zoe", cpu=0.1, rss=9),
+        process(2**31, 1, pid=1, start=900.0, command="a", user="Ada", cpu=2.0, rss=5, slurm_job="42"),
         process(2**29, busy=0.9, pid=2, start=10.0, command="c", user="bob", container={"engine": "podman", "id": "abc"}),
-    ]  # fmt: skip
+    ]
     seen = frame(sample(processes=rows, gpus=[gpu(), gpu(1)]))
-    order = {"memory": [1, 3, 2], "use": [2, 3, 1], "cpu": [1, 3, 2], "pid": [1, 2, 3], "user": [1, 2, 3], "gpu": [2, 3, 1], "rss": [3, 1, 2], "time": [2, 3, 1], "command": [1, 3, 2]}  # fmt: skip
+    order = {
+        "memory": [1, 3, 2],
+        "use": [2, 3, 1],
+        "cpu": [1, 3, 2],
+        "pid": [1, 2, 3],
+        "user": [1, 2, 3],
+        "gpu": [2, 3, 1],
+        "rss": [3, 1, 2],
+        "time": [2, 3, 1],
+        "command": [1, 3, 2],
+    }
     for sort in SORTS:
         found = [row.pid for _depth, row in shown(seen, View(sort=sort))]
         assert found == order[sort], sort
@@ -145,7 +197,13 @@ def test_no_colour_takes_no_colour_and_still_marks() -> None:
     watch = sample(findings=[FINDING])
     text = text_of(frame(watch), View(), 80, 24, theme_of({"NO_COLOR": "1"}))
     assert "▲ throttled  GPU 0 is slowed down" in text
-    codes = {code for piece in text.split("\x1b[")[1:] if "m" in piece for code in piece.split("m")[0].split(";") if "H" not in piece.split("m")[0]}  # fmt: skip
+    codes = {
+        code
+        for piece in text.split("\x1b[")[1:]
+        if "m" in piece
+        for code in piece.split("m")[0].split(";")
+        if "H" not in piece.split("m")[0]
+    }
     assert codes <= {"", "0", "1", "4", "7"}
 
 

@@ -21,10 +21,16 @@ from rigup.watch.host import HostSampler
 from rigup.watch.host_processes import HostProcesses
 
 HOST = {
-    "name": "node7", "load": [1.0, 0.5, 0.25], "cpu": {"cores": 4, "utilisation": 0.25, "temperature": 61.0}, "running": 120,
-    "memory": {"total": 2**34, "available": 2**33, "used": 2**33}, "swap": {"total": 0, "used": 0},
-    "disk": [{"mount": "/", "total": 2**40, "used": 2**39}], "disk_traffic": {"read": 1024.0, "written": 0.0}, "network": {"rx": 2.0**21, "tx": 0.0},
-}  # fmt: skip
+    "name": "node7",
+    "load": [1.0, 0.5, 0.25],
+    "cpu": {"cores": 4, "utilisation": 0.25, "temperature": 61.0},
+    "running": 120,
+    "memory": {"total": 2**34, "available": 2**33, "used": 2**33},
+    "swap": {"total": 0, "used": 0},
+    "disk": [{"mount": "/", "total": 2**40, "used": 2**39}],
+    "disk_traffic": {"read": 1024.0, "written": 0.0},
+    "network": {"rx": 2.0**21, "tx": 0.0},
+}
 OTHER = {"pid": 31, "name": "sshd", "command": "sshd: ada", "user": "ada", "cpu": 0.75, "rss": 5 * 2**20, "gpus": []}
 
 
@@ -58,32 +64,40 @@ def cpu(*lines) -> bytes:
 
 
 def test_rates_are_told_from_the_second_reading_on_and_never_invented() -> None:
-    tree = Tree({
-        "/proc/stat": cpu((b"", 0, 0), (b"0", 0, 0), (b"1", 0, 0)), "/proc/diskstats": b"8 0 sda 1 0 0 0 1 0 0 0\n8 1 sda1 1 0 0 0 1 0 0 0\n",
-        "/proc/net/dev": b"a\nb\n eth0: 0 0 0 0 0 0 0 0 0 0\n lo: 9 0 0 0 0 0 0 0 9 0\n",
-        "/sys/class/hwmon/hwmon0/name": b"k10temp\n", "/sys/class/hwmon/hwmon0/temp1_input": b"61500\n",
-        "/sys/class/hwmon/hwmon1/name": b"nvme\n", "/sys/class/hwmon/hwmon1/temp1_input": b"90000\n",
-    })  # fmt: skip
+    tree = Tree(
+        {
+            "/proc/stat": cpu((b"", 0, 0), (b"0", 0, 0), (b"1", 0, 0)),
+            "/proc/diskstats": b"8 0 sda 1 0 0 0 1 0 0 0\n8 1 sda1 1 0 0 0 1 0 0 0\n",
+            "/proc/net/dev": b"a\nb\n eth0: 0 0 0 0 0 0 0 0 0 0\n lo: 9 0 0 0 0 0 0 0 9 0\n",
+            "/sys/class/hwmon/hwmon0/name": b"k10temp\n",
+            "/sys/class/hwmon/hwmon0/temp1_input": b"61500\n",
+            "/sys/class/hwmon/hwmon1/name": b"nvme\n",
+            "/sys/class/hwmon/hwmon1/temp1_input": b"90000\n",
+        }
+    )
     sampler = HostSampler(tree, anonymous=True)
     first = sampler.read(0.0)
     assert first.cpu == Cpu(cores=2, temperature=61.5)
     assert not first.network
     assert not first.disk_traffic
     tree.files |= {
-        "/proc/stat": cpu((b"", 100, 300), (b"0", 100, 100), (b"1", 0, 200)), "/proc/diskstats": b"8 0 sda 1 0 8 0 1 0 16 0\n8 1 sda1 1 0 8 0 1 0 16 0\n",
+        "/proc/stat": cpu((b"", 100, 300), (b"0", 100, 100), (b"1", 0, 200)),
+        "/proc/diskstats": b"8 0 sda 1 0 8 0 1 0 16 0\n8 1 sda1 1 0 8 0 1 0 16 0\n",
         "/proc/net/dev": b"a\nb\n eth0: 4000 0 0 0 0 0 0 0 2000 0\n lo: 9 0 0 0 0 0 0 0 9 0\n",
-    }  # fmt: skip
+    }
     second = sampler.read(2.0)
     assert second.cpu.utilisation == 0.25
     assert second.cpu.each == [0.5, 0.0]
     assert (second.network.rx, second.network.tx) == (2000.0, 1000.0)
-    assert (second.disk_traffic.read, second.disk_traffic.written) == (
-        2048.0,
-        4096.0,
-    )  # of the disk, not of its part again
+    assert (second.disk_traffic.read, second.disk_traffic.written) == (2048.0, 4096.0)  # of the disk, not of its part again
 
 
-@given(st.dictionaries(st.sampled_from(["/proc/stat", "/proc/diskstats", "/proc/net/dev", "/proc/meminfo", "/proc/loadavg", "/proc/7/stat"]), st.binary(max_size=300)))  # fmt: skip
+@given(
+    st.dictionaries(
+        st.sampled_from(["/proc/stat", "/proc/diskstats", "/proc/net/dev", "/proc/meminfo", "/proc/loadavg", "/proc/7/stat"]),
+        st.binary(max_size=300),
+    )
+)
 def test_hostile_files_are_read_without_an_exception_and_give_no_odd_share(files) -> None:
     sampler, processes = HostSampler(Tree(files), anonymous=True), HostProcesses(Tree(files))
     for now in (0.0, 1.0):
@@ -116,7 +130,17 @@ def test_the_busiest_processes_come_first_and_threads_of_the_kernel_are_none() -
 def test_the_table_tells_of_the_machine_and_of_both_kinds_of_processes(monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     text = table(sample(host=HOST, processes=[process()], host_processes=[process(), OTHER]), color=False)
-    for words in ("node7", "25% of 4 cores · 61 °C", "120 processes", "8.0 GiB / 16.0 GiB (50%)", "/ 512.0 GiB / 1.0 TiB (50%)", "read 1 KiB/s", "↓ 2.0 MiB/s", "sshd: ada", "75%"):  # fmt: skip
+    for words in (
+        "node7",
+        "25% of 4 cores · 61 °C",
+        "120 processes",
+        "8.0 GiB / 16.0 GiB (50%)",
+        "/ 512.0 GiB / 1.0 TiB (50%)",
+        "read 1 KiB/s",
+        "↓ 2.0 MiB/s",
+        "sshd: ada",
+        "75%",
+    ):
         assert words in text, words
     assert text.count("python train.py") == 1  # not among the others again
     assert max(map(len, text.splitlines())) <= 80

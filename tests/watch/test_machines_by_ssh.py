@@ -146,9 +146,7 @@ def test_machines_of_all_ways_stand_on_one_page(server, recording, tmp_path, wid
             until(lambda: own[0].last()[0] is not None and own[1].last()[1])
             with Browser(tmp_path, width=width, dark=width < 600) as browser:
                 browser.open(f"http://127.0.0.1:{served.port}/?token={TOKEN}")
-                browser.wait(
-                    "document.querySelectorAll('h2').length === 4 && document.querySelector('.trouble') !== null"
-                )
+                browser.wait("document.querySelectorAll('h2').length === 4 && document.querySelector('.trouble') !== null")
                 text = browser.evaluate("document.body.innerText")
                 for words in ("CPU 25%", "RAM 8.0 GiB/16.0 GiB", "node7", "gone", "refused", "run.db", "98%"):
                     assert words in text, words
@@ -164,9 +162,7 @@ def test_machines_of_all_ways_stand_on_one_page(server, recording, tmp_path, wid
                 node.stop()
 
 
-@pytest.mark.parametrize(
-    "words", [("--host", "node7"), ("--scrape", "http://127.0.0.1:1/metrics"), ("--web", "--host", "-oX")]
-)
+@pytest.mark.parametrize("words", [("--host", "node7"), ("--scrape", "http://127.0.0.1:1/metrics"), ("--web", "--host", "-oX")])
 def test_what_the_command_line_cannot_mean_is_refused(words) -> None:
     from click.testing import CliRunner
 

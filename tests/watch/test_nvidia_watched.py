@@ -7,11 +7,29 @@ import sys
 import pytest
 
 ONE = {
-    "sys.gpus": 1, "sys.driver": "550.54.15", "0.name": "NVIDIA Stand-In", "0.uuid": "GPU-1", "0.pci": "00000000:07:00.0",
-    "0.capability": "8.6", "0.util": 40, "0.memutil": 10, "0.mem_total": 1000, "0.mem_used": 600, "0.mem_reserved": 100,
-    "0.temp": 61, "0.power": 150500, "0.power_limit": 200000, "0.energy": 5000, "0.clock": 1700, "0.throttle": 0x44,
-    "0.width": 8, "0.width_max": 16, "0.generation": 4, "0.tx": 10, "0.rx": 20,
-}  # fmt: skip
+    "sys.gpus": 1,
+    "sys.driver": "550.54.15",
+    "0.name": "NVIDIA Stand-In",
+    "0.uuid": "GPU-1",
+    "0.pci": "00000000:07:00.0",
+    "0.capability": "8.6",
+    "0.util": 40,
+    "0.memutil": 10,
+    "0.mem_total": 1000,
+    "0.mem_used": 600,
+    "0.mem_reserved": 100,
+    "0.temp": 61,
+    "0.power": 150500,
+    "0.power_limit": 200000,
+    "0.energy": 5000,
+    "0.clock": 1700,
+    "0.throttle": 0x44,
+    "0.width": 8,
+    "0.width_max": 16,
+    "0.generation": 4,
+    "0.tx": 10,
+    "0.rx": 20,
+}
 SAMPLE = """
 import msgspec
 from rigup.watch.watcher import Watcher
@@ -71,9 +89,7 @@ def move(name, value):
 
 
 def test_one_that_is_lost_stays_and_the_others_go_on(nvidia) -> None:
-    second = {name.replace("0.", "1.", 1): value for name, value in ONE.items() if name.startswith("0.")} | {
-        "1.pci": "00000000:0F:00.0"
-    }
+    second = {name.replace("0.", "1.", 1): value for name, value in ONE.items() if name.startswith("0.")} | {"1.pci": "00000000:0F:00.0"}
     between = MOVE + "\nwatcher.sample()\nmove('0.lost', 1)"
     sample = nvidia(SAMPLE.format(between=between), ONE | second | {"sys.gpus": 2})
     assert [gpu["state"] for gpu in sample["gpus"]] == ["lost", "active"]
@@ -93,16 +109,12 @@ def test_it_comes_back_when_its_driver_was_loaded_again(nvidia) -> None:
 
 
 def test_one_that_hangs_costs_itself_only(nvidia) -> None:
-    second = {name.replace("0.", "1.", 1): value for name, value in ONE.items() if name.startswith("0.")} | {
-        "1.pci": "00000000:0F:00.0"
-    }
+    second = {name.replace("0.", "1.", 1): value for name, value in ONE.items() if name.startswith("0.")} | {"1.pci": "00000000:0F:00.0"}
     script = (
         SAMPLE.replace("watcher = Watcher()", "watcher = Watcher()\nwatcher.sampler.rounds.seconds = 0.2")
         + "\nimport os, sys; sys.stdout.flush(); os._exit(0)"
     )
-    sample = nvidia(
-        script.format(between=MOVE + "\nwatcher.sample()\nmove('0.hang', 30)"), ONE | second | {"sys.gpus": 2}
-    )
+    sample = nvidia(script.format(between=MOVE + "\nwatcher.sample()\nmove('0.hang', 30)"), ONE | second | {"sys.gpus": 2})
     assert [gpu["state"] for gpu in sample["gpus"]] == ["error", "active"]
     assert sample["gpus"][0]["because"] == "no answer"
 

@@ -20,9 +20,7 @@ def recording(tmp_path) -> str:
     recorder = Recorder(str(tmp_path / "run.db"))
     for second in range(40):
         parts = {"utilisation": {"gpu": second / 100}, "throttle": ["temperature"] if 10 <= second < 20 else []}
-        running = process(
-            2**30, command=f"python part{second // 10}.py", pid=70 + second // 10, start=5.0 + second // 10
-        )
+        running = process(2**30, command=f"python part{second // 10}.py", pid=70 + second // 10, start=5.0 + second // 10)
         interval = None if second == 0 else 1.0
         recorder.add(sample(1000.0 + second, interval, gpus=[gpu(0, **parts)], processes=[running]))
     recorder.close()
@@ -50,8 +48,16 @@ def test_of_a_long_recording_a_point_stands_for_several_samples(monkeypatch, rec
 
 @pytest.mark.parametrize(
     ("asked", "status"),
-    [("node=0&at=40", 404), ("node=1&at=0", 404), ("node=7&at=0", 404), ("node=0&at=-1", 400), ("node=0", 400), ("node=0&at=٣", 400), ("node=0&at=9999999999", 400)],
-)  # fmt: skip
+    [
+        ("node=0&at=40", 404),
+        ("node=1&at=0", 404),
+        ("node=7&at=0", 404),
+        ("node=0&at=-1", 400),
+        ("node=0", 400),
+        ("node=0&at=٣", 400),
+        ("node=0&at=9999999999", 400),
+    ],
+)
 def test_what_is_no_moment_is_refused(recording, asked, status) -> None:
     from urllib.parse import quote
 

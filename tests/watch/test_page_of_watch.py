@@ -28,9 +28,21 @@ from rigup.watch.web.app import Page
 TOKEN = "a-token-of-twenty-four-letters"
 HOSTILE = "<img src=x onerror=\"document.title='taken'\">\x1b[2J"
 FINDING = {
-    "cause": "throttled", "severity": "warning", "title": "GPU 0 is slowed down", "subject": "GPU 0", "place": "", "confidence": "certain", "guess": False,
-    "because": "It is hot.", "make_sure": "", "in_vain": "", "mends": "Clean the fans.", "explains": [], "fixes": [], "evidence": [],
-}  # fmt: skip
+    "cause": "throttled",
+    "severity": "warning",
+    "title": "GPU 0 is slowed down",
+    "subject": "GPU 0",
+    "place": "",
+    "confidence": "certain",
+    "guess": False,
+    "because": "It is hot.",
+    "make_sure": "",
+    "in_vain": "",
+    "mends": "Clean the fans.",
+    "explains": [],
+    "fixes": [],
+    "evidence": [],
+}
 
 
 class Served:
@@ -40,9 +52,7 @@ class Served:
         import uvicorn
 
         self.samples = list(samples)
-        self.nodes = [
-            Node(f"node {at}", lambda at=at: self._sample(at), 1.0, judges=False) for at in range(len(samples))
-        ]
+        self.nodes = [Node(f"node {at}", lambda at=at: self._sample(at), 1.0, judges=False) for at in range(len(samples))]
         self.page = Page([*recorded, *self.nodes], TOKEN, page_words(), "en")
         config = uvicorn.Config(self.page.app, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
         self.server = uvicorn.Server(config)
@@ -101,12 +111,8 @@ def test_the_page_fetches_nothing_from_elsewhere_and_its_token_leaves_the_addres
         assert policy.startswith("default-src 'none'; connect-src 'self';")
         assert "unsafe" not in policy
         assert TOKEN not in body
-        assert not re.search(
-            r"""\s(?:src|style|on\w+)=["']|<link|@import|url\(|innerHTML|localStorage|https?://""", body
-        )
-        opener = urllib.request.build_opener(
-            type("Stay", (urllib.request.HTTPRedirectHandler,), {"redirect_request": lambda *_: None})
-        )
+        assert not re.search(r"""\s(?:src|style|on\w+)=["']|<link|@import|url\(|innerHTML|localStorage|https?://""", body)
+        opener = urllib.request.build_opener(type("Stay", (urllib.request.HTTPRedirectHandler,), {"redirect_request": lambda *_: None}))
         with pytest.raises(urllib.error.HTTPError) as moved:
             opener.open(f"http://127.0.0.1:{served.port}/?token={TOKEN}", timeout=30)
         assert (moved.value.code, moved.value.headers["Location"]) == (303, "/")
@@ -139,9 +145,11 @@ def test_events_bring_each_sample_and_why_there_is_none() -> None:
 @pytest.mark.parametrize("width", [390, 1200])
 def test_a_browser_shows_it_live_at_two_widths(tmp_path, width) -> None:
     cards = [
-        gpu(0, name=HOSTILE, throttle=["temperature"]), gpu(1, name="Second", state="lost", because="fell off"),
-        gpu(2, memory={"vram": {"total": 2**30, "used": 2**29}, "gtt": {"total": 3 * 2**30, "used": 2**29}}, integrated=True), gpu(3, utilisation={}, power={}),
-    ]  # fmt: skip
+        gpu(0, name=HOSTILE, throttle=["temperature"]),
+        gpu(1, name="Second", state="lost", because="fell off"),
+        gpu(2, memory={"vram": {"total": 2**30, "used": 2**29}, "gtt": {"total": 3 * 2**30, "used": 2**29}}, integrated=True),
+        gpu(3, utilisation={}, power={}),
+    ]
     parts = {"gpus": cards, "processes": [process(2**31, command=HOSTILE)], "findings": [FINDING]}
     with Served(sample(**parts), sample()) as served, Browser(tmp_path, width=width, dark=width < 600) as browser:
         for second in range(40):
@@ -208,18 +216,7 @@ def exporter():
 
 def test_the_command_serves_prints_its_address_and_ends_by_ctrl_c(exporter, tmp_path) -> None:
     exporter.text = Exposition().text(sample())
-    words = [
-        sys.executable,
-        "-m",
-        "rigup",
-        "watch",
-        "--web",
-        "--listen",
-        "127.0.0.1:0",
-        "--node",
-        exporter.address,
-        "--anonymous",
-    ]
+    words = [sys.executable, "-m", "rigup", "watch", "--web", "--listen", "127.0.0.1:0", "--node", exporter.address, "--anonymous"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1) as command:
         try:
             line = command.stdout.readline()
@@ -229,8 +226,7 @@ def test_the_command_serves_prints_its_address_and_ends_by_ctrl_c(exporter, tmp_
                 assert b"rigup watch" in answer.read()
             until = time.monotonic() + 30
             while (
-                exporter.address.encode()
-                not in (history := opener.open(address.partition("?")[0] + "history", timeout=30).read())
+                exporter.address.encode() not in (history := opener.open(address.partition("?")[0] + "history", timeout=30).read())
                 or b"Card" not in history
             ):
                 assert time.monotonic() < until, history
@@ -263,13 +259,7 @@ def test_nodes_by_their_exporters_in_a_table(exporter, capsys) -> None:
 
 @pytest.mark.parametrize(
     ("status", "text", "why"),
-    [
-        (401, "", "HTTP 401"),
-        (302, "", "HTTP 302"),
-        (503, "", "HTTP 503"),
-        (200, "hello", "no GPU"),
-        (200, "x" * (9 * 2**20), "8 MiB"),
-    ],
+    [(401, "", "HTTP 401"), (302, "", "HTTP 302"), (503, "", "HTTP 503"), (200, "hello", "no GPU"), (200, "x" * (9 * 2**20), "8 MiB")],
 )
 def test_what_is_no_exporter_is_told_and_nobody_is_followed(exporter, capsys, tmp_path, status, text, why) -> None:
     from rigup.cli.watch_web import cluster

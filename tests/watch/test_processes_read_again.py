@@ -19,9 +19,7 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 def stat(pid: int = 7, began: int = 500, used: int = 100, name: str = "python") -> str:
     """A file as proc_pid_stat(5) has it."""
-    return (
-        f"{pid} ({name}) S 1 7 7 0 -1 4194304 1 0 0 0 {used} 0 0 0 20 0 1 0 {began} 1000 250 18446744073709551615 1\n"
-    )
+    return f"{pid} ({name}) S 1 7 7 0 -1 4194304 1 0 0 0 {used} 0 0 0 20 0 1 0 {began} 1000 250 18446744073709551615 1\n"
 
 
 def test_fields_stand_behind_a_name_that_holds_brackets() -> None:

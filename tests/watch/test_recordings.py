@@ -29,9 +29,7 @@ def written(path, samples):
 def test_what_was_written_is_read(tmp_path) -> None:
     first = sample(1000.0, None, processes=[process()])
     later = sample(
-        1002.0,
-        2.0,
-        gpus=[gpu(throttle=["power", "temperature"], utilisation={"gpu": 0.123}), gpu(1, state="lost", because="gone")],
+        1002.0, 2.0, gpus=[gpu(throttle=["power", "temperature"], utilisation={"gpu": 0.123}), gpu(1, state="lost", because="gone")]
     )
     recording = Recording(written(tmp_path / "a.db", [first, later]))
     first_sample, two = recording.samples()
@@ -39,11 +37,7 @@ def test_what_was_written_is_read(tmp_path) -> None:
     assert first_sample.gpus[0].utilisation.gpu == 0.5
     assert first_sample.gpus[0].memory.vram.used == 2**30
     assert first_sample.gpus[0].temperature.edge == pytest.approx(50.5)
-    assert (
-        first_sample.processes[0].command,
-        first_sample.processes[0].slurm_job,
-        first_sample.processes[0].gpus[0].memory.vram,
-    ) == (
+    assert (first_sample.processes[0].command, first_sample.processes[0].slurm_job, first_sample.processes[0].gpus[0].memory.vram) == (
         "python train.py",
         "77",
         2**30,
@@ -66,8 +60,15 @@ def test_what_was_not_available_stays_so(tmp_path) -> None:
 
 
 def test_energy_memory_and_time_slowed_down_are_summed(tmp_path) -> None:
-    samples = [sample(1000.0 + at, 1.0 if at else None, processes=[process(2**30 + at, busy=0.75), process(5, pid=8, busy=0.25, slurm_job="78")],
-                      gpus=[gpu(throttle=["temperature"] if at > 5 else [])]) for at in range(11)]  # fmt: skip
+    samples = [
+        sample(
+            1000.0 + at,
+            1.0 if at else None,
+            processes=[process(2**30 + at, busy=0.75), process(5, pid=8, busy=0.25, slurm_job="78")],
+            gpus=[gpu(throttle=["temperature"] if at > 5 else [])],
+        )
+        for at in range(11)
+    ]
     report = read(written(tmp_path / "a.db", samples)).report
     assert (report.samples, report.gpus[0].energy, report.gpus[0].throttled) == (11, 1000, 5)
     first, second = report.processes
@@ -132,8 +133,22 @@ def test_a_short_recording_has_more_of_its_processes(tmp_path) -> None:
 def test_what_was_wrong_is_kept_though_the_disk_was_full_then(tmp_path) -> None:
     recorder = Recorder(str(tmp_path / "a.db"))
     recorder.add(sample(0))
-    finding = {"cause": "throttled", "severity": "warning", "title": "x" * 90_000, "subject": "a", "because": "", "confidence": "certain", "guess": False,
-               "make_sure": "", "in_vain": "", "mends": "", "explains": [], "fixes": [], "evidence": [], "place": ""}  # fmt: skip
+    finding = {
+        "cause": "throttled",
+        "severity": "warning",
+        "title": "x" * 90_000,
+        "subject": "a",
+        "because": "",
+        "confidence": "certain",
+        "guess": False,
+        "make_sure": "",
+        "in_vain": "",
+        "mends": "",
+        "explains": [],
+        "fixes": [],
+        "evidence": [],
+        "place": "",
+    }
     pages = recorder._base.execute("PRAGMA page_count").fetchone()[0]
     recorder._base.execute(f"PRAGMA max_page_count = {pages}")
     recorder.add(sample(1, findings=[finding]))
@@ -192,13 +207,7 @@ class Balanced(html.parser.HTMLParser):
 
 def test_a_page_holds_words_as_words_and_fetches_nothing(tmp_path) -> None:
     nasty = process(command="<script>alert(1)</script>", name='"><img src=x>')
-    text = page(
-        read(
-            written(
-                tmp_path / "a.db", [sample(1000 + at, gpus=[gpu(name="<b>Card")], processes=[nasty]) for at in range(3)]
-            )
-        )
-    )
+    text = page(read(written(tmp_path / "a.db", [sample(1000 + at, gpus=[gpu(name="<b>Card")], processes=[nasty]) for at in range(3)])))
     parser = Balanced()
     parser.feed(text)
     assert "script" not in parser.opened

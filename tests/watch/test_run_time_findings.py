@@ -25,11 +25,7 @@ def told(*samples) -> list[str]:
 def over(seconds: int, memory, **parts):
     """Samples ten seconds apart; `memory` gives a process's bytes at a time."""
     return [
-        sample(
-            interval=10.0,
-            processes=[process(memory(at), **parts)],
-            gpus=[gpu(utilisation={"gpu": parts.get("busy", 0.5)})],
-        )
+        sample(interval=10.0, processes=[process(memory(at), **parts)], gpus=[gpu(utilisation={"gpu": parts.get("busy", 0.5)})])
         for at in range(0, seconds, 10)
     ]
 
@@ -79,10 +75,7 @@ def test_what_is_wrong_with_a_gpu(part, cause) -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        {
-            "throttle": ["power"],
-            "power": {"draw": 300, "limit": 300, "limit_default": 300},
-        },  # every GPU that works arrives there
+        {"throttle": ["power"], "power": {"draw": 300, "limit": 300, "limit_default": 300}},  # every GPU that works arrives there
         {"throttle": ["sync"]},
         {"errors": {"xid": [{"code": 79, "time": -4000.0}]}},  # more than an hour ago
         {"errors": {"ras": {"umc": {"corrected": 5, "uncorrected": 0}}}},
@@ -153,14 +146,19 @@ def test_history_does_not_grow_without_end() -> None:
         ("amd", {"throttle": ["temperature"]}, "clean fans", "/hwmon/hwmon*/temp*' sh 0000:00:00.0"),
         ("intel", {"throttle": ["external"]}, "power cables", ""),
         ("amd", {"throttle": ["reliability"]}, "Against heat", ""),  # no step holds, so that sentences tell
-        ("nvidia", {"throttle": ["power"], "power": {"limit": 200, "limit_default": 300}}, "to 300 W", "sudo nvidia-smi -i 0000:00:00.0 -pl 300"),
+        (
+            "nvidia",
+            {"throttle": ["power"], "power": {"limit": 200, "limit_default": 300}},
+            "to 300 W",
+            "sudo nvidia-smi -i 0000:00:00.0 -pl 300",
+        ),
         ("amd", {"throttle": ["power"], "power": {"limit": 200, "limit_default": 300}}, "card's own", "power1_cap_default"),
         ("nvidia", {"errors": {"ecc_uncorrected": 1}}, "reset it", "sudo nvidia-smi --gpu-reset -i 0000:00:00.0"),
         ("amd", {"errors": {"ecc_uncorrected": 1}}, "restart the machine", "sudo systemctl reboot"),
         ("nvidia", {"errors": {"xid": [{"code": 62, "time": 990.0}]}}, "Xid 62", "journalctl -k -b --grep Xid"),
         ("amd", {"pcie": {"width": 4, "width_max": 16}}, "all its lanes", "lspci -vv -s 0000:00:00.0"),
     ],
-)  # fmt: skip
+)
 def test_the_first_way_holds_for_that_card(vendor, part, way, command) -> None:
     (finding,) = found(sample(gpus=[gpu(vendor=vendor, **part)]))
     title, commands = first_way(finding)
@@ -206,18 +204,14 @@ def _rows(line: str):
 
 
 def test_two_ways_to_know_the_same_are_one_finding() -> None:
-    (both,) = found(
-        sample(gpus=[gpu(vendor="nvidia", errors={"xid": [{"code": 63, "time": 990.0}], "ecc_uncorrected": 1})])
-    )
+    (both,) = found(sample(gpus=[gpu(vendor="nvidia", errors={"xid": [{"code": 63, "time": 990.0}], "ecc_uncorrected": 1})]))
     assert both.severity == "error"
     assert both.explains == ["xid"]
     assert {line.fact for line in both.evidence} == {"errors.xid", "errors.ecc_uncorrected"}
 
 
 @given(
-    st.lists(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)), max_size=40),
-    st.integers(1, 12),
-    st.integers(0, 15),
+    st.lists(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)), max_size=40), st.integers(1, 12), st.integers(0, 15)
 )
 def test_a_ring_holds_the_last_values_as_a_list_would(values, length, count) -> None:
     ring = Ring(length)

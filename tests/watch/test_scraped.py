@@ -48,24 +48,48 @@ def test_a_node_without_gpus_is_none_and_another_program_is_no_answer() -> None:
         sample_of("node_load1 3\n", 0.0)
 
 
-@given(st.text() | st.lists(st.sampled_from([*DCGM.splitlines(), 'rigup_gpu_power_watts{gpu="a"} 1e999', 'rigup_gpu_memory_used_bytes{gpu="a",kind="vram"} -1', 'rigup_gpu_info{gpu="a",vendor="\\', "{}", "a 1", 'rigup_gpu_memory_used_bytes{gpu="a",kind="used"} 1', 'rigup_gpu_utilization_ratio{gpu="a",engine="source"} 1', 'rigup_gpu_state{gpu="a",state="x"} 1'])).map("\n".join))  # fmt: skip
+@given(
+    st.text()
+    | st.lists(
+        st.sampled_from(
+            [
+                *DCGM.splitlines(),
+                'rigup_gpu_power_watts{gpu="a"} 1e999',
+                'rigup_gpu_memory_used_bytes{gpu="a",kind="vram"} -1',
+                'rigup_gpu_info{gpu="a",vendor="\\',
+                "{}",
+                "a 1",
+                'rigup_gpu_memory_used_bytes{gpu="a",kind="used"} 1',
+                'rigup_gpu_utilization_ratio{gpu="a",engine="source"} 1',
+                'rigup_gpu_state{gpu="a",state="x"} 1',
+            ]
+        )
+    ).map("\n".join)
+)
 def test_any_text_is_a_sample_or_no_answer(text) -> None:
     with contextlib.suppress(NoAnswer):
         assert isinstance(sample_of(text, 0.0), Watch)
 
 
-LABELS = st.dictionaries(st.from_regex(r"[a-z_]{1,9}", fullmatch=True), st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp", "Cs"]), max_size=20), max_size=4)  # fmt: skip
+LABELS = st.dictionaries(
+    st.from_regex(r"[a-z_]{1,9}", fullmatch=True),
+    st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp", "Cs"]), max_size=20),
+    max_size=4,
+)
 
 
 @given(LABELS, st.floats(allow_nan=False, allow_infinity=False))
 def test_a_series_comes_back(labels, value) -> None:
-    words = ",".join(
-        f'{name}="{word.replace(chr(92), chr(92) * 2).replace(chr(34), chr(92) + chr(34))}"'
-        for name, word in labels.items()
-    )
+    words = ",".join(f'{name}="{word.replace(chr(92), chr(92) * 2).replace(chr(34), chr(92) + chr(34))}"' for name, word in labels.items())
     assert list(series_of(f"name{{{words}}} {value!r}")) == [Series("name", labels, value)]
 
 
 def test_addresses() -> None:
-    for word, address in (("a", "http://a:9836/metrics"), ("a:1", "http://a:1/metrics"), ("http://a:1/x", "http://a:1/x"), ("https://a", "https://a/metrics"), ("[::1]", "http://[::1]:9836/metrics")):  # fmt: skip
+    for word, address in (
+        ("a", "http://a:9836/metrics"),
+        ("a:1", "http://a:1/metrics"),
+        ("http://a:1/x", "http://a:1/x"),
+        ("https://a", "https://a/metrics"),
+        ("[::1]", "http://[::1]:9836/metrics"),
+    ):
         assert address_of(word) == address

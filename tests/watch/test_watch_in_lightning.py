@@ -63,7 +63,7 @@ def trainings(tmp_path_factory) -> Trainings:
     (folder / "unrecorded.db").write_text("no recording, and long enough to be seen as none")
     runs = [(str(folder / f"{name}.db"), fails) for name, fails in (("whole", -1), ("failed", 2), ("unrecorded", -1))]
     words = {"source": str(SOURCE), "libraries": sysconfig.get_paths()["platlib"], "runs": runs, "between": BETWEEN}
-    done = subprocess.run([PYTHON, "-c", PROGRAM.format(**words)], capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
+    done = subprocess.run([PYTHON, "-c", PROGRAM.format(**words)], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return Trainings(*done.stderr.split(BETWEEN)[1:], folder)
 

@@ -12,10 +12,19 @@ PROCESS = {"pid": 7, "start": 5.0, "name": "python", "command": "python train.py
 def gpu(index: int = 0, **parts: Any) -> dict[str, Any]:
     """A GPU that works."""
     whole = {
-        "index": index, "name": "Card", "vendor": "amd", "pci_address": f"0000:0{index}:00.0", "state": "active", "source": {}, "not_available": [],
-        "utilisation": {"gpu": 0.5}, "memory": {"vram": {"total": 8 * 2**30, "used": 2**30}}, "power": {"draw": 100.0},
-        "temperature": {"edge": 50.5}, "throttle": [],
-    }  # fmt: skip
+        "index": index,
+        "name": "Card",
+        "vendor": "amd",
+        "pci_address": f"0000:0{index}:00.0",
+        "state": "active",
+        "source": {},
+        "not_available": [],
+        "utilisation": {"gpu": 0.5},
+        "memory": {"vram": {"total": 8 * 2**30, "used": 2**30}},
+        "power": {"draw": 100.0},
+        "temperature": {"edge": 50.5},
+        "throttle": [],
+    }
     return whole | parts
 
 
@@ -25,12 +34,15 @@ def process(memory: int = 2**30, index: int = 0, busy: float | None = 0.5, **par
     return PROCESS | {"gpus": [{"index": index, "type": "compute", "memory": {"vram": memory}, **use}]} | parts
 
 
-def sample(
-    time: float = 1000.0, interval: float | None = 1.0, gpus: Any = None, processes: Any = (), **parts: Any
-) -> Watch:
+def sample(time: float = 1000.0, interval: float | None = 1.0, gpus: Any = None, processes: Any = (), **parts: Any) -> Watch:
     """A sample."""
     plain = {
-        "schema": "rigup.watch/1", "time": time, "took": {"wall": 0.01, "cpu": 0.01}, "gpus": gpus if gpus is not None else [gpu()],
-        "processes": list(processes), "findings": [], "errors": [],
-    }  # fmt: skip
+        "schema": "rigup.watch/1",
+        "time": time,
+        "took": {"wall": 0.01, "cpu": 0.01},
+        "gpus": gpus if gpus is not None else [gpu()],
+        "processes": list(processes),
+        "findings": [],
+        "errors": [],
+    }
     return msgspec.convert(plain | ({} if interval is None else {"interval": interval}) | parts, Watch)

@@ -23,10 +23,7 @@ _UNDER = ("platforms", "distributions", "worlds", "cpus", "memories", "drivers",
 PRODUCTS, MEMORY = ("matmul", "matmul-by-hand"), ("memory-copy", "memory-triad", "memory-read")
 """Figures for which a data sheet gives a peak."""
 
-_CANNOT_BE, _SHORT_SUMS = (
-    1.5,
-    2,
-)  # times a peak; of float8 sheets reckon with sums in float32, and shorter ones are faster
+_CANNOT_BE, _SHORT_SUMS = (1.5, 2)  # times a peak; of float8 sheets reckon with sums in float32, and shorter ones are faster
 BUSY = 0.5
 """Cores that others keep busy, beyond which figures of the processor tell of their work."""
 
@@ -57,27 +54,29 @@ def answer(observed: Observed, doctor: Doctor, watched: dict[str, Watched], full
     cpu = _Measured(MeasuredDevice(name=processor(machine), vendor="cpu", results=[]))
     for seen in observed.frameworks:
         _add(seen, devices, cpu)
-    found = [
-        _finished(measured, watched)
-        for measured in (*devices, cpu)
-        if measured.device.results or measured.failed or measured.cut
-    ]
+    found = [_finished(measured, watched) for measured in (*devices, cpu) if measured.device.results or measured.failed or measured.cut]
     ill = [Ill(cause=finding.cause, severity=finding.severity, title=finding.title) for finding in doctor.findings]
     return Bench(
-        mode="full" if full else "quick", environment=environment_of(observed), packages=observed.packages,
-        machine=_facts(machine), devices=found, failed=list(_not_begun(observed)),
-        doctor=Health(verdict=doctor.verdict, findings=ill), drops=[],
-        recorded_at=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), rigup=__version__, seconds=0.0,
-    )  # fmt: skip
+        mode="full" if full else "quick",
+        environment=environment_of(observed),
+        packages=observed.packages,
+        machine=_facts(machine),
+        devices=found,
+        failed=list(_not_begun(observed)),
+        doctor=Health(verdict=doctor.verdict, findings=ill),
+        drops=[],
+        recorded_at=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        rigup=__version__,
+        seconds=0.0,
+    )
 
 
 def _finished(measured: _Measured, watched: dict[str, Watched]) -> MeasuredDevice:
     device = measured.device
     where = "cpu" if device.vendor == "cpu" else (device.pci_address or "").lower()[-12:]
     return structs.replace(
-        device, results=_compared(device), failed=measured.failed or UNSET, cut=measured.cut or UNSET,
-        watched=watched.get(where, UNSET),
-    )  # fmt: skip
+        device, results=_compared(device), failed=measured.failed or UNSET, cut=measured.cut or UNSET, watched=watched.get(where, UNSET)
+    )
 
 
 def _not_begun(observed: Observed) -> Iterator[Failed]:
@@ -98,9 +97,7 @@ def _facts(machine: Machine) -> dict[str, Facts]:
 
 
 def _add(seen: Seen, devices: list[_Measured], cpu: _Measured) -> None:
-    places = matched(
-        [listed for listed in seen.devices if listed.id != "cpu"], [measured.device for measured in devices]
-    )
+    places = matched([listed for listed in seen.devices if listed.id != "cpu"], [measured.device for measured in devices])
     for listed in seen.devices:
         target = cpu if listed.id == "cpu" else devices[places[listed.id]] if listed.id in places else None
         if target is None:
@@ -151,11 +148,7 @@ def _of_sheet(result: Figure, sheet: Sheet | None) -> Figure:
         return result
     share = round(result.median / peak, 4)
     return structs.replace(
-        result,
-        peak=peak,
-        share_of_peak=share,
-        peak_source=sheet.source,
-        implausible=implausible(result, share) or UNSET,
+        result, peak=peak, share_of_peak=share, peak_source=sheet.source, implausible=implausible(result, share) or UNSET
     )
 
 
@@ -190,18 +183,23 @@ def drops(now: Bench, before: Sequence[Run]) -> list[Drop]:
         if device.vendor == "cpu" and (now.busy_cores or 0) > BUSY:
             continue
         for result in device.results:
-            best = max(
-                (other for run in before for other in _past_results(run, device, result)), key=good, default=None
-            )
+            best = max((other for run in before for other in _past_results(run, device, result)), key=good, default=None)
             if best is None:
                 continue
             lost = 1 - good(result) / good(best)
             chance = max(_OF_SPREAD * max(result.spread or 0.0, best.spread or 0.0), doubt(result), doubt(best))
             if lost > max(_LEAST_DROP, chance):
                 found.append(
-                    Drop(device=known(device.name), name=result.name, type=known(result.type), was=best.median, is_=result.median,
-                         unit=result.unit, lost=round(lost, 3))
-                )  # fmt: skip
+                    Drop(
+                        device=known(device.name),
+                        name=result.name,
+                        type=known(result.type),
+                        was=best.median,
+                        is_=result.median,
+                        unit=result.unit,
+                        lost=round(lost, 3),
+                    )
+                )
     return found
 
 

@@ -29,9 +29,14 @@ _LAST = 3.0  # seconds of the limit for the answer itself
 
 
 def bench(
-    environment: str = "", full: bool = False, devices: tuple[str, ...] = (), only: tuple[str, ...] = (),
-    model: str = "", prove: bool = False, progress: Progress = lambda _name: None,
-) -> Bench:  # fmt: skip
+    environment: str = "",
+    full: bool = False,
+    devices: tuple[str, ...] = (),
+    only: tuple[str, ...] = (),
+    model: str = "",
+    prove: bool = False,
+    progress: Progress = lambda _name: None,
+) -> Bench:
     """Run the benchmarks.
 
     Args:
@@ -56,9 +61,7 @@ def bench(
     more = {"model": os.path.abspath(model)} if model else None
     with Sensors(Local()) as sensors:
         seen = observe(python, list(devices), full, limits, progress, only, _PROBE, _FRAMEWORKS, _outside(), more)
-    measurement = structs.replace(
-        answer(_with_devices(seen, python), doctor, sensors.summary(), full), verify=proven, **busy
-    )
+    measurement = structs.replace(answer(_with_devices(seen, python), doctor, sensors.summary(), full), verify=proven, **busy)
     return _kept(measurement, seen, only, began)
 
 
@@ -87,14 +90,15 @@ def _kept(measured: Bench, seen: Observed, only: tuple[str, ...], began: float) 
 def _no_devices(seen: Seen) -> str:
     """Why an installed framework lists no devices."""
     if seen.over:
-        template = _("{framework} was not imported within {seconds} seconds, so nothing was measured. Run it again, when its files have been read once, or with `--full`, which has no limit.")  # fmt: skip
+        template = _(
+            "{framework} was not imported within {seconds} seconds, so nothing was measured. Run it again, when its files have been read once, or with `--full`, which has no limit."
+        )
         return template.format(framework=seen.name, seconds=round(LIMIT))
-    template = _("{framework} could not be imported, so nothing was measured; `rigup verify` looks for the cause. It said: {said}")  # fmt: skip
+    template = _("{framework} could not be imported, so nothing was measured; `rigup verify` looks for the cause. It said: {said}")
     return template.format(framework=seen.name, said=last_line(seen.stderr))
 
 
 def _no_framework(python: str) -> str:
     return _(
-        "{python} has neither torch nor llama.cpp, with which it is measured. `rigup apply torch` makes an environment "
-        "that has."
+        "{python} has neither torch nor llama.cpp, with which it is measured. `rigup apply torch` makes an environment that has."
     ).format(python=python)

@@ -87,9 +87,7 @@ def _of_capture(path: str) -> Run:
     except SourceError as error:
         raise CompareError(str(error)) from error
     told_of = [as_device(device.name or "", "gpu", _memory(device)) for device in machine.accelerators or []]
-    told_of += [
-        as_device(str(processor.get("model") or processor.get("name") or ""), "cpu") for processor in machine.cpus or []
-    ]
+    told_of += [as_device(str(processor.get("model") or processor.get("name") or ""), "cpu") for processor in machine.cpus or []]
     if not any(device.results for device in told_of):
         template = _("{path} is no answer of `rigup bench --json`, and shows no device whose speed a table here tells.")
         raise CompareError(template.format(path=path))
@@ -110,7 +108,9 @@ def _of_card(word: str) -> Run:
     if found:
         template = _("{name} may be {names}. Give more of its name.")
         raise CompareError(template.format(name=word, names=_some(found)))
-    template = _("{name} is no file, no machine whose results are kept, and no card that a table here knows. `rigup bench --list` shows what there is.")  # fmt: skip
+    template = _(
+        "{name} is no file, no machine whose results are kept, and no card that a table here knows. `rigup bench --list` shows what there is."
+    )
     raise CompareError(template.format(name=word))
 
 
@@ -134,14 +134,17 @@ def _measured(name: str, kind: str) -> Iterator[Figure]:
     """The best of several published results, which the report shows."""
     found = results(name, kind)
     for figure in dict.fromkeys((result.name, result.type, result.unit) for result in found):
-        result = max(
-            (result for result in found if (result.name, result.type, result.unit) == figure),
-            key=lambda result: result.rate,
-        )
+        result = max((result for result in found if (result.name, result.type, result.unit) == figure), key=lambda result: result.rate)
         yield Figure(
-            name=result.name, type=result.type, unit=result.unit, median=result.rate, best=result.rate, of="measured",
-            conditions=result.conditions, source=result.source,
-        )  # fmt: skip
+            name=result.name,
+            type=result.type,
+            unit=result.unit,
+            median=result.rate,
+            best=result.rate,
+            of="measured",
+            conditions=result.conditions,
+            source=result.source,
+        )
 
 
 def _on_paper(name: str, memory: int | None) -> Iterator[Figure]:
@@ -152,9 +155,7 @@ def _on_paper(name: str, memory: int | None) -> Iterator[Figure]:
     products = [(name, kind, "FLOP/s", rate) for kind, rate in sheet.rates.items() for name in PRODUCTS]
     memories = [(name, "", "B/s", sheet.bandwidth) for name in MEMORY if sheet.bandwidth]
     for figure, kind, unit, rate in (*products, *memories):
-        yield Figure(
-            name=figure, type=kind or UNSET, unit=unit, median=rate, best=rate, of="data-sheet", source=sheet.source
-        )
+        yield Figure(name=figure, type=kind or UNSET, unit=unit, median=rate, best=rate, of="data-sheet", source=sheet.source)
 
 
 # -- figure by figure ----------------------------------------------------------------------------------
@@ -197,10 +198,20 @@ def _is_cpu(device: MeasuredDevice) -> bool:
 def _pair(device: MeasuredDevice, another: MeasuredDevice, result: Figure, theirs: Figure) -> ComparedFigure:
     """Both figures as the report shows them: the medians."""
     return ComparedFigure(
-        device=known(device.name), other=known(another.name), name=result.name, type=known(result.type), unit=result.unit,
-        here=result.median, there=theirs.median, times=round(good(result) / good(theirs), 4), of=theirs.of or UNSET,
-        conditions=theirs.conditions or UNSET, source=theirs.source or UNSET, steady=result.steady, size=result.size,
-    )  # fmt: skip
+        device=known(device.name),
+        other=known(another.name),
+        name=result.name,
+        type=known(result.type),
+        unit=result.unit,
+        here=result.median,
+        there=theirs.median,
+        times=round(good(result) / good(theirs), 4),
+        of=theirs.of or UNSET,
+        conditions=theirs.conditions or UNSET,
+        source=theirs.source or UNSET,
+        steady=result.steady,
+        size=result.size,
+    )
 
 
 # -- what there is -------------------------------------------------------------------------------------

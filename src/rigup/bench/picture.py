@@ -43,10 +43,7 @@ def drawn(answer: Bench, path: Path) -> None:
     except ImportError as error:
         raise PictureError(_("A picture needs matplotlib: install rigup with its extra `plot`.")) from error
     fonts, missing = families(_all_text(answer))
-    with (
-        _readable(missing),
-        rc_context({"font.family": fonts, "font.size": 9, "svg.fonttype": "none", "pdf.fonttype": 42}),
-    ):
+    with _readable(missing), rc_context({"font.family": fonts, "font.size": 9, "svg.fonttype": "none", "pdf.fonttype": 42}):
         figure = Figure(figsize=(_WIDE, 4), layout="constrained")
         FigureCanvasAgg(figure)
         _page(figure, answer, missing)
@@ -55,9 +52,7 @@ def drawn(answer: Bench, path: Path) -> None:
             try:
                 figure.savefig(path, dpi=_DOTS)
             except ValueError as error:
-                raise PictureError(
-                    _("{path} has no form that can be drawn: end it in .png, .svg or .pdf.").format(path=path)
-                ) from error
+                raise PictureError(_("{path} has no form that can be drawn: end it in .png, .svg or .pdf.").format(path=path)) from error
 
 
 @contextlib.contextmanager
@@ -77,9 +72,14 @@ def _readable(missing: set[str]) -> Iterator[None]:
 
 def _all_text(answer: Bench) -> list[str]:
     """All that the picture may say."""
-    return [panels.words(), _head(answer), *_foot(answer), *(device.name or "" for device in answer.devices),
-            *(str(structs.astuple(figure)) for device in answer.devices for figure in device.results),
-            *(line for device in answer.devices for line in _left_out(device))]  # fmt: skip
+    return [
+        panels.words(),
+        _head(answer),
+        *_foot(answer),
+        *(device.name or "" for device in answer.devices),
+        *(str(structs.astuple(figure)) for device in answer.devices for figure in device.results),
+        *(line for device in answer.devices for line in _left_out(device)),
+    ]
 
 
 def _page(figure: Any, answer: Bench, missing: set[str]) -> None:
@@ -98,9 +98,7 @@ def _page(figure: Any, answer: Bench, missing: set[str]) -> None:
 
 def _device(row: Any, device: MeasuredDevice, missing: set[str]) -> None:
     name = without(device.name or device.vendor or "", missing)
-    row.suptitle(
-        textwrap.shorten(name, 100, placeholder=" …"), x=0.01, ha="left", fontsize=11, fontweight="bold", color=_INK
-    )
+    row.suptitle(textwrap.shorten(name, 100, placeholder=" …"), x=0.01, ha="left", fontsize=11, fontweight="bold", color=_INK)
     panels.device(row, device, missing)
     lines = [without(line, missing) for line in _left_out(device)]
     if lines:
@@ -125,16 +123,8 @@ def _foot(answer: Bench) -> list[str]:
     """Versions, and how the marks are to be read."""
     versions = {"rigup": answer.rigup, "Python": answer.environment.python, **answer.packages}
     parts = [f"{name} {version}" for name, version in versions.items() if version]
-    parts += [
-        f"{driver.get('name')} {driver['version']}"
-        for driver in answer.machine.get("drivers", ())
-        if driver.get("version")
-    ]
-    parts += [
-        str(distribution["name"])
-        for distribution in answer.machine.get("distributions", ())
-        if distribution.get("name")
-    ]
+    parts += [f"{driver.get('name')} {driver['version']}" for driver in answer.machine.get("drivers", ()) if driver.get("version")]
+    parts += [str(distribution["name"]) for distribution in answer.machine.get("distributions", ()) if distribution.get("name")]
     parts.append("--full" if answer.mode == "full" else "--quick")
     failed = [failure(measurement) for measurement in answer.failed]
     if (answer.busy_cores or 0) > BUSY:

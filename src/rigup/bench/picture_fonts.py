@@ -22,9 +22,7 @@ def families(texts: Iterable[str]) -> tuple[list[str], set[str]]:
     plain = next((entry for entry in fonts if entry.name == PLAIN and entry.style == "normal"), None)
     missing = wanted - _letters(plain.fname) if plain else wanted
     chosen = [PLAIN]
-    for font in (
-        sorted(filter(_upright, fonts), key=lambda entry: not _LIKELY.search(entry.name))[:_MOST] if missing else ()
-    ):
+    for font in sorted(filter(_upright, fonts), key=lambda entry: not _LIKELY.search(entry.name))[:_MOST] if missing else ():
         has = _letters(font.fname) & missing
         if has:
             chosen.append(font.name)

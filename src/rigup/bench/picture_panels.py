@@ -16,25 +16,20 @@ _INK, _FAINT, _GRID = "#1a1a1a", "#888888", "#dddddd"
 _SHEET = "#7a7a7a"
 # Colours that the colour-blind tell apart (Okabe and Ito, 2008), and marks that tell them apart in grey.
 _LOOK = {
-    "float64": ("#000000", "s"), "float32": ("#0072b2", "o"), "tf32": ("#56b4e9", "^"), "float16": ("#d55e00", "D"),
-    "bfloat16": ("#009e73", "v"), "float8": ("#cc79a7", "P"),
-}  # fmt: skip
+    "float64": ("#000000", "s"),
+    "float32": ("#0072b2", "o"),
+    "tf32": ("#56b4e9", "^"),
+    "float16": ("#d55e00", "D"),
+    "bfloat16": ("#009e73", "v"),
+    "float8": ("#cc79a7", "P"),
+}
 _OTHER = ("#e69f00", "X")
 _UNITS, _PREFIXED = ("B/s", "image/s", "token/s", "s"), ("FLOP/s", "B/s", "s")
 
 
 def words() -> str:
     """All words of the panels themselves, for whoever looks for a font."""
-    names = (
-        "launch",
-        "matmul",
-        "memory-copy",
-        "memory-triad",
-        "convolution-step",
-        "transformer-step",
-        "prefill",
-        "decode",
-    )
+    names = ("launch", "matmul", "memory-copy", "memory-triad", "convolution-step", "transformer-step", "prefill", "decode")
     labels = list(map(name_of, names))
     return " ".join([*labels, _side(), _sheet(), _others(), _("unsteady"), _nothing()])
 
@@ -100,9 +95,7 @@ def _products(axes: Any, products: list[Figure]) -> None:
     for result in products:
         color, mark = _LOOK.get(result.type or "", _OTHER)
         sweep = result.sweep or []
-        axes.plot(
-            [point.size for point in sweep], [point.rate for point in sweep], color=color, linewidth=1.3, alpha=0.8
-        )
+        axes.plot([point.size for point in sweep], [point.rate for point in sweep], color=color, linewidth=1.3, alpha=0.8)
         label = None if result.name == "matmul-by-hand" else _label(result)
         _mark(axes, result.size or 0, result, color=color, marker=mark, label=label, upright=True)
         if result.peak and label:
@@ -114,8 +107,7 @@ def _products(axes: Any, products: list[Figure]) -> None:
     shown = [value for result in products for value in (*_ends(result), *_swept(result), result.peak or result.median)]
     axes.set_ylim(min(shown) / 1.6, max(shown) * 1.6)
     _plain(axes)
-    look = {"frameon": False, "fontsize": 7.5, "title_fontsize": 9, "borderaxespad": 0.2, "handletextpad": 0.3,
-            "columnspacing": 1.0}  # fmt: skip
+    look = {"frameon": False, "fontsize": 7.5, "title_fontsize": 9, "borderaxespad": 0.2, "handletextpad": 0.3, "columnspacing": 1.0}
     axes.legend(title=name_of("matmul"), alignment="left", loc="lower left", bbox_to_anchor=(-0.08, 1), ncols=2, **look)
 
 
@@ -154,9 +146,7 @@ def _figures(axes: Any, rows: list[Figure], missing: set[str]) -> None:
         if result.others:
             most = max(other.rate for other in result.others)
             axes.plot([most], [place], color=_SHEET, marker="x", markersize=5, linestyle="none")
-        axes.annotate(
-            _value(result), (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=8, color=_INK
-        )
+        axes.annotate(_value(result), (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=8, color=_INK)
     names = ["\n".join(without(line, missing) for line in _name(result)) for result in rows]
     axes.set_yticks(list(places), names)
     axes.set_ylim(-0.6, len(rows) - 0.4)
@@ -194,10 +184,7 @@ def _range(axes: Any, rows: list[Figure]) -> None:
 
 def _explained(axes: Any, rows: list[Figure]) -> None:
     """What the grey marks are, where there are any."""
-    marks = {
-        _sheet(): ("|", 9, any(result.peak for result in rows)),
-        _others(): ("x", 5, any(result.others for result in rows)),
-    }
+    marks = {_sheet(): ("|", 9, any(result.peak for result in rows)), _others(): ("x", 5, any(result.others for result in rows))}
     for label, (mark, size, is_shown) in marks.items():
         if is_shown:
             axes.plot([], [], color=_SHEET, marker=mark, markersize=size, linestyle="none", label=label)
@@ -208,17 +195,24 @@ def _explained(axes: Any, rows: list[Figure]) -> None:
 # -- what both have -------------------------------------------------------------------------------------
 
 
-def _mark(
-    axes: Any, place: float, result: Figure, *, color: str, marker: str, label: str | None, upright: bool
-) -> None:
+def _mark(axes: Any, place: float, result: Figure, *, color: str, marker: str, label: str | None, upright: bool) -> None:
     """The median with its spread; hollow where it is unsteady."""
     low, high = _ends(result)
     reach = [[max(result.median - low, 0.0)], [max(high - result.median, 0.0)]]
     where = ([place], [result.median]) if upright else ([result.median], [place])
     axes.errorbar(
-        *where, **{"yerr" if upright else "xerr": reach}, color=color, marker=marker, markersize=6, capsize=3, linewidth=1.2,
-        linestyle="none", markerfacecolor="white" if unsteady(result) else color, label=label, zorder=3,
-    )  # fmt: skip
+        *where,
+        **{"yerr" if upright else "xerr": reach},
+        color=color,
+        marker=marker,
+        markersize=6,
+        capsize=3,
+        linewidth=1.2,
+        linestyle="none",
+        markerfacecolor="white" if unsteady(result) else color,
+        label=label,
+        zorder=3,
+    )
 
 
 def _ends(result: Figure) -> tuple[float, float]:

@@ -56,11 +56,7 @@ def _figures(rows: Any) -> list[Figure]:
     found: list[Figure] = []
     for fields in rows if isinstance(rows, list) else []:
         with contextlib.suppress(msgspec.ValidationError):
-            known = (
-                {name: fields[name] for name in _OF_FIGURE if fields.get(name) is not None}
-                if isinstance(fields, dict)
-                else {}
-            )
+            known = {name: fields[name] for name in _OF_FIGURE if fields.get(name) is not None} if isinstance(fields, dict) else {}
             figure = msgspec.convert({"best": known.get("median"), **known}, Figure)
             found += [figure] if figure.median else []
     return found

@@ -18,9 +18,7 @@ _EVERY = 0.5  # seconds
 _IDLE = (3, 4)  # places of the times in which a core has nothing to do
 _MOST = 4000  # samples of a run
 # Reasons of NVML for a lower clock that slow a device down against what it could do; idling is none.
-_HELD_BACK = {
-    0x4: "power", 0x8: "hardware", 0x20: "temperature", 0x40: "temperature", 0x80: "power-brake", 0x10: "sync",
-}  # fmt: skip
+_HELD_BACK = {0x4: "power", 0x8: "hardware", 0x20: "temperature", 0x40: "temperature", 0x80: "power-brake", 0x10: "sync"}
 
 
 class Sensors:
@@ -35,9 +33,7 @@ class Sensors:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._done.set()
         self._thread.join(5)
 
@@ -117,8 +113,11 @@ def _of_amd(host: Host) -> Iterator[tuple[str, Sample]]:
         if (host.read(folder + "/name").body or "").strip() != "amdgpu":
             continue
         address = (host.link(folder.rpartition("/hwmon/")[0]).body or "").rpartition("/")[2]
-        readings = {"clock_mhz": _number(host, folder + "/freq1_input", 1e-6), "power_w": _watts(host, folder),
-                "temperature_c": _number(host, folder + "/temp1_input", 1e-3)}  # fmt: skip
+        readings = {
+            "clock_mhz": _number(host, folder + "/freq1_input", 1e-6),
+            "power_w": _watts(host, folder),
+            "temperature_c": _number(host, folder + "/temp1_input", 1e-3),
+        }
         yield address, _known(readings)
 
 
@@ -128,9 +127,7 @@ def _watts(host: Host, folder: str) -> float | None:
 
 
 def _of_processor(host: Host) -> Iterator[tuple[str, Sample]]:
-    clocks = [
-        _number(host, path, 1e-3) for path in host.find("/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq")[:256]
-    ]
+    clocks = [_number(host, path, 1e-3) for path in host.find("/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq")[:256]]
     known = [clock for clock in clocks if clock is not None]
     heats = [_number(host, path + "/temp", 1e-3) for path in host.find("/sys/class/thermal/thermal_zone*")[:32]]
     warm = [heat for heat in heats if heat is not None]

@@ -22,11 +22,7 @@ def unsteady(result: Figure) -> list[str]:
     """
     if not judged(result):
         return []
-    found = {
-        "spread": (result.spread or 0.0) > _SPREAD,
-        "best": _times(result) > _BEST,
-        "drift": abs(result.drift or 0.0) > _DRIFT,
-    }
+    found = {"spread": (result.spread or 0.0) > _SPREAD, "best": _times(result) > _BEST, "drift": abs(result.drift or 0.0) > _DRIFT}
     return [name for name, true in found.items() if true]
 
 

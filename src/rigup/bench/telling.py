@@ -6,28 +6,27 @@ from rigup.schemas.bench import Failed
 FINE = 0.1
 """A share, below which tenths of a percent are told."""
 
-_PREFIXES = (
-    (1e15, "P"),
-    (1e12, "T"),
-    (1e9, "G"),
-    (1e6, "M"),
-    (1e3, "k"),
-    (1.0, ""),
-    (1e-3, "m"),
-    (1e-6, "µ"),
-    (1e-9, "n"),
-)
+_PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 
 
 def name_of(name: str, kind: str = "") -> str:
     """What was measured, by the name and the type of its figure in words."""
     words = {
-        "launch": _("launch of one operation"), "matmul": _("matrix product"), "matmul-by-hand": _("matrix product, large"),
-        "memory-copy": _("memory: copy"), "memory-triad": _("memory: a + s·b"), "memory-read": _("memory: sum"),
-        "convolution-step": _("training step, convolutions"), "transformer-step": _("training step, transformer"),
-        "copy-to-device-pinned": _("to the device, pinned"), "copy-to-device-pageable": _("to the device, pageable"),
-        "prefill": _("tokens read, {model}"), "decode": _("tokens written, {model}"), "copy-to-host-pinned": _("to the host, pinned"), "copy-to-host-pageable": _("to the host, pageable"),
-    }  # fmt: skip
+        "launch": _("launch of one operation"),
+        "matmul": _("matrix product"),
+        "matmul-by-hand": _("matrix product, large"),
+        "memory-copy": _("memory: copy"),
+        "memory-triad": _("memory: a + s·b"),
+        "memory-read": _("memory: sum"),
+        "convolution-step": _("training step, convolutions"),
+        "transformer-step": _("training step, transformer"),
+        "copy-to-device-pinned": _("to the device, pinned"),
+        "copy-to-device-pageable": _("to the device, pageable"),
+        "prefill": _("tokens read, {model}"),
+        "decode": _("tokens written, {model}"),
+        "copy-to-host-pinned": _("to the host, pinned"),
+        "copy-to-host-pageable": _("to the host, pageable"),
+    }
     named = words.get(name) or _other(name)
     return named.format(model=kind) if "{model}" in named else " ".join(filter(None, (named, kind)))
 

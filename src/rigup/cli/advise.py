@@ -28,16 +28,10 @@ _WORK = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,6})?)\s*(?:epochs?)?")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- WORD...]")
 @click.option("--rates", default="", metavar="TABLE", help="A TOML file of measured rates: seconds of an epoch.")
 @click.option(
-    "--history",
-    "histories",
-    multiple=True,
-    metavar="RUN",
-    help="A folder of a recorded training run: its rate and memory count.",
+    "--history", "histories", multiple=True, metavar="RUN", help="A folder of a recorded training run: its rate and memory count."
 )
 @click.option("--samples", type=click.IntRange(1), default=None, metavar="N", help="Of an epoch; --history needs it.")
-@click.option(
-    "--model", default="", metavar="MODEL", help="As `rigup fit` takes it: what a step of its training needs counts."
-)
+@click.option("--model", default="", metavar="MODEL", help="As `rigup fit` takes it: what a step of its training needs counts.")
 @click.option("--train", type=click.Choice(["full", "lora", "qlora"]), default=None, help="How MODEL is trained.")
 @click.option("--optimizer", type=click.Choice(_OPTIMIZERS), default=None, help="Of its training.")
 @click.option("--precision", type=click.Choice(["fp32", "bf16", "mixed"]), default=None, help="Of its training.")
@@ -133,9 +127,7 @@ def _question(host: Any, wish: dict[str, Any]) -> "Question":
 
     found = _WORK.fullmatch(wish["work"].strip())
     if not found or not float(found["count"]):
-        raise click.UsageError(
-            _("{word} is no amount of work: write a number of epochs.").format(word=repr(wish["work"])[:80])
-        )
+        raise click.UsageError(_("{word} is no amount of work: write a number of epochs.").format(word=repr(wish["work"])[:80]))
     runs = [recorded(host, folder) for folder in wish["histories"]]
     if not runs and wish["script"] and wish["samples"]:
         runs = runs_of(host, Path(wish["script"]).resolve(), Path.cwd())
@@ -151,14 +143,20 @@ def _question(host: Any, wish: dict[str, Any]) -> "Question":
     if not memory and (wish["model"] or wish["script"]):
         memory, shared, assumed = _by_fit(wish)
     work = Work(
-        float(found["count"]), wish["startup"], requeue=wish["requeue"], accept_preemption=wish["accept_preemption"],
-        cpus_per_gpu=wish["cpus"], gpu_memory=memory or None, gpu_memory_sharded=shared or None, host_memory_per_gpu=_size(wish["memory"]),
-    )  # fmt: skip
+        float(found["count"]),
+        wish["startup"],
+        requeue=wish["requeue"],
+        accept_preemption=wish["accept_preemption"],
+        cpus_per_gpu=wish["cpus"],
+        gpu_memory=memory or None,
+        gpu_memory_sharded=shared or None,
+        host_memory_per_gpu=_size(wish["memory"]),
+    )
     all_rates = live.with_catalogue(measured, known, live.benched({*known, *(rate.device for rate in measured)}))
     rated = {rate.device for rate in all_rates}
     candidates, more = (asked, 0) if asked else live.candidates(state, work, rated)
     if more:
-        assumed.append(_("{count} more allocations are not judged: name those that matter with --on.").format(count=more))  # fmt: skip
+        assumed.append(_("{count} more allocations are not judged: name those that matter with --on.").format(count=more))
     return Question(work, candidates, known, all_rates, state, assumed=assumed)
 
 
@@ -186,9 +184,7 @@ def _by_fit(wish: dict[str, Any]) -> tuple[int, int, list[str]]:
         }
         description = description._replace(**{name: value for name, value in given.items() if value})
         if not description.model:
-            sentence = _(
-                "How much memory the training needs is not known: {script} does not name its model. --model does."
-            )
+            sentence = _("How much memory the training needs is not known: {script} does not name its model. --model does.")
             return 0, 0, [sentence.format(script=wish["script"])]
         asked = asked_of(description.model, "", "BF16")
         if not isinstance(asked, Asked):
@@ -199,12 +195,8 @@ def _by_fit(wish: dict[str, Any]) -> tuple[int, int, list[str]]:
         return 0, 0, [_("How much memory the training needs is not known: {why}").format(why=str(error)[:300])]
     least = _("Memory of a GPU is by fit's estimate of a step of {model}: {size}.")
     if found.unknown:
-        least = _(
-            "Memory of a GPU is by fit's estimate of a step of {model}: at least {size}, for not told is: {unknown}."
-        )
-    estimate = least.format(
-        model=description.model[:120], size=size(found.each + found.shared), unknown=", ".join(found.unknown)
-    )
+        least = _("Memory of a GPU is by fit's estimate of a step of {model}: at least {size}, for not told is: {unknown}.")
+    estimate = least.format(model=description.model[:120], size=size(found.each + found.shared), unknown=", ".join(found.unknown))
     return found.each, found.shared, [estimate]
 
 
@@ -254,10 +246,20 @@ def _launched(answer: "Advise", words: list[str]) -> int:
 
     first = answer.allocations[0]
     argv = [
-        "launch", "run", "--partition", first.partition, "--nodes", str(first.nodes),
-        "--gpus", f"{first.device}:{first.gpus_per_node}", "--cpus", str(answer.job.cpus_per_gpu),
-        "--time", str(-(-first.asked // 60)), *([] if answer.job.requeue else ["--no-requeue"]),
-    ]  # fmt: skip
+        "launch",
+        "run",
+        "--partition",
+        first.partition,
+        "--nodes",
+        str(first.nodes),
+        "--gpus",
+        f"{first.device}:{first.gpus_per_node}",
+        "--cpus",
+        str(answer.job.cpus_per_gpu),
+        "--time",
+        str(-(-first.asked // 60)),
+        *([] if answer.job.requeue else ["--no-requeue"]),
+    ]
     if answer.job.host_memory_per_gpu:
         argv += ["--mem", f"{-(-answer.job.host_memory_per_gpu * first.gpus_per_node >> 20)}M"]
     sys.stdout.flush()

@@ -32,9 +32,11 @@ def _head(answer: Advise) -> Iterator[str]:
     if answer.best:
         first = answer.allocations[0]
         yield _("Soonest: {allocation}, done in {likely} ({low} to {high}).").format(
-            allocation=visible(first.allocation), likely=duration(first.finish.likely), low=duration(first.finish.low),
+            allocation=visible(first.allocation),
+            likely=duration(first.finish.likely),
+            low=duration(first.finish.low),
             high=duration(first.finish.high),
-        )  # fmt: skip
+        )
         if len(answer.best) > 1:
             yield _("It cannot be told apart from {others}.").format(others=visible(", ".join(answer.best[1:])))
     else:
@@ -57,9 +59,15 @@ def _row(row: Advised) -> tuple[str, ...]:
     wait = ("≤ " if row.wait.bound else "") + duration(row.wait.high if row.wait.bound else row.wait.likely)
     wait = wait if row.wait.high >= 1 else _("none")
     return (
-        visible(row.allocation), duration(row.epoch.likely), wait, duration(row.run.likely), duration(row.finish.likely),
-        f"{row.gpu_hours:.1f}", f"{row.cost:.1f}", ", ".join(row.risks),
-    )  # fmt: skip
+        visible(row.allocation),
+        duration(row.epoch.likely),
+        wait,
+        duration(row.run.likely),
+        duration(row.finish.likely),
+        f"{row.gpu_hours:.1f}",
+        f"{row.cost:.1f}",
+        ", ".join(row.risks),
+    )
 
 
 def _bars(rows: list[Advised]) -> Iterator[str]:
@@ -69,15 +77,11 @@ def _bars(rows: list[Advised]) -> Iterator[str]:
     most = max(row.finish.high for row in rows) or 1.0
     for row in rows:
         text = visible(row.allocation)
-        yield (
-            text + " " * (name - columns(text)) + "  " + _bar(row.finish, most, room) + "  " + duration(row.finish.high)
-        )
+        yield (text + " " * (name - columns(text)) + "  " + _bar(row.finish, most, room) + "  " + duration(row.finish.high))
 
 
 def _bar(span: Span, most: float, room: int) -> str:
-    low, likely, high = (
-        min(room - 1, round(value / most * (room - 1))) for value in (span.low, span.likely, span.high)
-    )
+    low, likely, high = (min(room - 1, round(value / most * (room - 1))) for value in (span.low, span.likely, span.high))
     marks = [" "] * room
     for place in range(low, high + 1):
         marks[place] = "─"
@@ -136,6 +140,6 @@ def _sooner(answer: Advise) -> Iterator[str]:
         soft = [row for row in answer.allocations if row.preemptible and row.finish.likely < first]
         if soft:
             name = visible(min(soft, key=lambda row: row.finish.likely).allocation)
-            yield _(
-                "{allocation} would end sooner, but its jobs may be preempted: --accept-preemption lets it be first."
-            ).format(allocation=name)
+            yield _("{allocation} would end sooner, but its jobs may be preempted: --accept-preemption lets it be first.").format(
+                allocation=name
+            )

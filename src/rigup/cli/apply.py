@@ -17,18 +17,13 @@ SCHEMA = "rigup.apply/1"
 
 @click.command("apply")
 @click.argument("wishes", nargs=-1, metavar="[WISH]...")
+@click.option("-r", "--requirement", "files", multiple=True, metavar="FILE", help="A requirements.txt or a pyproject.toml.")
 @click.option(
-    "-r", "--requirement", "files", multiple=True, metavar="FILE", help="A requirements.txt or a pyproject.toml."
+    "--env", "environment", default="", metavar="PATH", help="The environment to make or to change; by default the active one, else .venv."
 )
-@click.option(
-    "--env", "environment", default="", metavar="PATH",
-    help="The environment to make or to change; by default the active one, else .venv.",
-)  # fmt: skip
 @click.option("--python", default="", metavar="VERSION", help="The Python of the environment.")
 @click.option("--in", "manager", type=click.Choice(["venv", "conda"]), default="venv", help="What holds it.")
-@click.option(
-    "--prefer", type=click.Choice(["least-change", "newest"]), default="least-change", help="What counts more."
-)
+@click.option("--prefer", type=click.Choice(["least-change", "newest"]), default="least-change", help="What counts more.")
 @click.option("--no-root", is_flag=True, help="Plan nothing that needs root.")
 @click.option("--with-rigup", is_flag=True, help="Put rigup.torch into the environment, for programs that use it.")
 @click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables.")
@@ -40,9 +35,18 @@ SCHEMA = "rigup.apply/1"
 @click.option("-q", "--quiet", is_flag=True, help="Say only what fails.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.apply/1).")
 def command(
-    wishes: tuple[str, ...], files: tuple[str, ...], environment: str, resume: bool, locked: str, yes: bool,
-    proven: bool, dry_run: bool, quiet: bool, as_json: bool, **options: Any,
-) -> int:  # fmt: skip
+    wishes: tuple[str, ...],
+    files: tuple[str, ...],
+    environment: str,
+    resume: bool,
+    locked: str,
+    yes: bool,
+    proven: bool,
+    dry_run: bool,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
     """Choose a stack that this machine can run, as `rigup plan` does, and make it so.
 
     The plan is shown, and nothing is done before you agree. What a run has done is taken back by `rigup undo`; one
@@ -78,9 +82,7 @@ def _verify(environment: str, run: "RunOptions", wanted: bool) -> int:
     return int(click.get_current_context().invoke(verify, environment=environment) or 0)
 
 
-def _plan(
-    wishes: tuple[str, ...], files: tuple[str, ...], environment: str, options: dict[str, Any]
-) -> "tuple[Intent, Plan]":
+def _plan(wishes: tuple[str, ...], files: tuple[str, ...], environment: str, options: dict[str, Any]) -> "tuple[Intent, Plan]":
     """What is to be done, with the plan that says why."""
     from rigup.cli.progress import Waiting
     from rigup.plan.answer import answer

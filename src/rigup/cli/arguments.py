@@ -37,13 +37,7 @@ def pairs(words: Sequence[str]) -> Mapping[str, str]:
     values = {}
     for word in words:
         name, equals, value = word.partition("=")
-        if (
-            not equals
-            or not name.replace("_", "a").isalnum()
-            or not name.isascii()
-            or name[:1].isdigit()
-            or "\0" in value
-        ):
+        if not equals or not name.replace("_", "a").isalnum() or not name.isascii() or name[:1].isdigit() or "\0" in value:
             raise click.UsageError(_("{word} is not NAME=VALUE.").format(word=repr(word)[:120]))
         values[name] = value
     return values

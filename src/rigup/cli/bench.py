@@ -75,7 +75,9 @@ def _compared(answer: "Bench", name: str, other: "Run") -> "Bench":
 
 
 def _nothing(devices: str, only: str) -> str:
-    template = _("Nothing was measured: no device or no measurement here has the name that was asked for ({names}). `rigup verify` lists the devices, `rigup bench --json` names each measurement.")  # fmt: skip
+    template = _(
+        "Nothing was measured: no device or no measurement here has the name that was asked for ({names}). `rigup verify` lists the devices, `rigup bench --json` names each measurement."
+    )
     return template.format(names=", ".join(filter(None, (devices, only))))
 
 
@@ -95,9 +97,13 @@ def _measured(environment: str, wish: dict[str, Any]) -> "Bench":
     try:
         with Waiting(_("Measuring; nothing else should run meanwhile …")):
             return bench(
-                environment, full=not wish["quick"], devices=_names(wish["devices"]), only=_names(wish["only"]),
-                model=wish["model"] or "", prove=wish["prove"],
-            )  # fmt: skip
+                environment,
+                full=not wish["quick"],
+                devices=_names(wish["devices"]),
+                only=_names(wish["only"]),
+                model=wish["model"] or "",
+                prove=wish["prove"],
+            )
     except (VerifyError, SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -139,9 +145,7 @@ def _draw(answer: "Bench", path: Path) -> None:
     except PictureError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
-        raise click.ClickException(
-            _("{path} cannot be written: {error}.").format(path=path, error=error.strerror)
-        ) from error
+        raise click.ClickException(_("{path} cannot be written: {error}.").format(path=path, error=error.strerror)) from error
 
 
 def _wants_color() -> bool:

@@ -85,4 +85,6 @@ def _by_number(name: str) -> list[tuple[int, str]]:
 
 
 def _next() -> str:
-    return _("`rigup bench --compare` takes each of these names, a moment, a file of `rigup bench --json`, a capture, or any card that has a data sheet here.")  # fmt: skip
+    return _(
+        "`rigup bench --compare` takes each of these names, a moment, a file of `rigup bench --json`, a capture, or any card that has a data sheet here."
+    )

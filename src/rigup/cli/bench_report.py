@@ -25,15 +25,9 @@ def text(answer: Bench, color: bool = False) -> str:
 
 def _device(device: MeasuredDevice) -> list[str]:
     lines = [style(device.name or device.vendor or "", bold=True)]
-    rows = [
-        (name_of(result.name, result.type or ""), figure(result.median, result.unit), result)
-        for result in device.results
-    ]
+    rows = [(name_of(result.name, result.type or ""), figure(result.median, result.unit), result) for result in device.results]
     wide = [max(map(columns, column), default=0) for column in ([row[0] for row in rows], [row[1] for row in rows])]
-    most = {
-        unit: max(result.median for _n, _f, result in rows if result.unit == unit)
-        for unit in {row[2].unit for row in rows}
-    }
+    most = {unit: max(result.median for _n, _f, result in rows if result.unit == unit) for unit in {row[2].unit for row in rows}}
     bar = _room(wide, rows)
     for name, value, result in rows:
         head = f"  {padded(name, wide[0])}  {' ' * (wide[1] - columns(value))}{value}  "
@@ -73,9 +67,7 @@ def _aside(result: Figure) -> str:
     if result.share_of_peak:
         parts.append(_share(result.share_of_peak, bool(result.implausible)))
     if result.others:
-        parts.append(
-            _("others measured {rate}").format(rate=figure(max(other.rate for other in result.others), result.unit))
-        )
+        parts.append(_("others measured {rate}").format(rate=figure(max(other.rate for other in result.others), result.unit)))
     return ", ".join(parts)
 
 
@@ -94,18 +86,16 @@ def spread_text(result: Figure) -> str:
         return "±" + percent((result.spread or 0.0) / 2)
     drift = result.drift or 0.0
     if reasons == ["drift"]:
-        template = (
-            _("unsteady: slower by {share} in the end") if drift < 0 else _("unsteady: faster by {share} in the end")
-        )
+        template = _("unsteady: slower by {share} in the end") if drift < 0 else _("unsteady: faster by {share} in the end")
         return template.format(share=percent(abs(drift)))
     ends = sorted((result.worst or result.median, result.best))
-    return _("unsteady: {least} to {most}").format(
-        least=figure(ends[0], result.unit), most=figure(ends[1], result.unit)
-    )
+    return _("unsteady: {least} to {most}").format(least=figure(ends[0], result.unit), most=figure(ends[1], result.unit))
 
 
 def _cut(names: list[str]) -> str:
-    template = _("A minute was over before these could be measured: {names}. `--full` takes the time that it needs; `--devices` and `--only` measure less.")  # fmt: skip
+    template = _(
+        "A minute was over before these could be measured: {names}. `--full` takes the time that it needs; `--devices` and `--only` measure less."
+    )
     return template.format(names=", ".join(names))
 
 
@@ -136,7 +126,9 @@ def _busy(answer: Bench) -> str:
 
     if (answer.busy_cores or 0) <= BUSY:
         return ""
-    template = _("Other programs kept {cores} cores busy when it began: the processor's figures are lower than they could be, and are not compared with earlier ones.")  # fmt: skip
+    template = _(
+        "Other programs kept {cores} cores busy when it began: the processor's figures are lower than they could be, and are not compared with earlier ones."
+    )
     return template.format(cores=answer.busy_cores)
 
 

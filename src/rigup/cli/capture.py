@@ -20,27 +20,31 @@ _HINT = 4  # letters of a doubtful string that a list shows
 _MOST_SHOWN = 12  # names of variables that are shown
 # Kinds of private things, which are translated where they are counted. Tokens are called as their makers call them.
 _KINDS = (
-    N_("user"), N_("group"), N_("host"), N_("domain"), N_("e-mail"), N_("login"), N_("uuid"), N_("serial number"),
-    N_("unique id"), N_("hardware address"), N_("public address"), N_("private key"), N_("secret"), N_("variable"),
-    N_("unknown string"), N_("telephone"),
-)  # fmt: skip
+    N_("user"),
+    N_("group"),
+    N_("host"),
+    N_("domain"),
+    N_("e-mail"),
+    N_("login"),
+    N_("uuid"),
+    N_("serial number"),
+    N_("unique id"),
+    N_("hardware address"),
+    N_("public address"),
+    N_("private key"),
+    N_("secret"),
+    N_("variable"),
+    N_("unknown string"),
+    N_("telephone"),
+)
 
 
 @click.command("capture")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="Where to write it; - is standard output; by default a name with today's date, here.",
-)
-@click.option(
-    "--list", "only_list", is_flag=True, help="Show what would be inside and what is taken out; write nothing."
-)
+@click.option("-o", "--output", metavar="FILE", help="Where to write it; - is standard output; by default a name with today's date, here.")
+@click.option("--list", "only_list", is_flag=True, help="Show what would be inside and what is taken out; write nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing: what is doubtful is left out.")
 @click.option("--wake", is_flag=True, help="Ask also cards that are asleep; this wakes them.")
-@click.option(
-    "--from", "source", metavar="PATH", help="Take a captured tree, an archive or a report instead of this machine."
-)
+@click.option("--from", "source", metavar="PATH", help="Take a captured tree, an archive or a report instead of this machine.")
 @click.option(
     "--script",
     type=click.Choice(["posix", "powershell"]),
@@ -49,9 +53,7 @@ _KINDS = (
     help="Print a script for a machine without Python.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as data (schema rigup.capture/1).")
-def command(
-    output: str | None, only_list: bool, yes: bool, wake: bool, source: str | None, script: str | None, as_json: bool
-) -> int:
+def command(output: str | None, only_list: bool, yes: bool, wake: bool, source: str | None, script: str | None, as_json: bool) -> int:
     """Write an archive with all that the doctor reads here, to send to somebody else.
 
     Keys, names of people and machines, serial numbers and addresses are taken out. What is inside plays
@@ -160,9 +162,9 @@ def _write(path: str, capture: "Capture", redactor: "Redactor") -> int:
     """The archive's size. What stands there already is replaced only when somebody says so."""
     from rigup.machine.capture import write
 
-    replace = os.path.lexists(path) and _can_ask() and click.confirm(
-        _("{path} exists. Replace it?").format(path=path), default=False, err=True
-    )  # fmt: skip
+    replace = (
+        os.path.lexists(path) and _can_ask() and click.confirm(_("{path} exists. Replace it?").format(path=path), default=False, err=True)
+    )
     try:
         return write(path, capture, redactor.counts, replace)
     except FileExistsError as error:
@@ -179,9 +181,7 @@ def _summary(path: str, size: int, redactor: "Redactor") -> str:
 
     parts = [
         _("Wrote {path} ({size}), readable by you alone.").format(path=path, size=memory(size)),
-        _("Taken out: {kinds}.").format(kinds=kinds(redactor.counts))
-        if redactor.counts
-        else _("Nothing private was found."),
+        _("Taken out: {kinds}.").format(kinds=kinds(redactor.counts)) if redactor.counts else _("Nothing private was found."),
         _("Look inside with `tar -tzf {path}` or `rigup capture --list`.").format(path=path),
         _("Whoever has it can run `rigup doctor --from {path}`.").format(path=path),
     ]
@@ -220,8 +220,10 @@ def _as_json(redactor: "Redactor", path: str | None, size: int) -> str:
     from rigup.schemas.capture import Capture, Content, Doubtful
 
     answer = Capture(
-        archive=path, bytes=size, taken_out=redactor.counts,
+        archive=path,
+        bytes=size,
+        taken_out=redactor.counts,
         contents=[Content(**content._asdict()) for content in sorted(redactor.contents)],
         doubtful=[Doubtful(what=doubt.what, source=redactor.text(doubt.source)) for doubt in redactor.doubtful.values()],
-    )  # fmt: skip
+    )
     return json.dumps(msgspec.to_builtins(answer), ensure_ascii=False, indent=1)

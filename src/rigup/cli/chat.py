@@ -35,11 +35,7 @@ def _parameters(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 
         rows = [
             ChatParameter(
-                name=parameter.name,
-                range=parameter.range_text(),
-                usual=parameter.usual,
-                effect=parameter.effect,
-                names=parameter.names,
+                name=parameter.name, range=parameter.range_text(), usual=parameter.usual, effect=parameter.effect, names=parameter.names
             )
             for parameter in parameters()
         ]
@@ -55,19 +51,28 @@ def _parameters(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 @click.argument("model", default="", required=False)
 @click.argument("message", nargs=-1)
 @click.option("--api", metavar="URL", help="An endpoint of OpenAI's form, in place of an engine that is started here.")
-@click.option("--key-env", metavar="NAME", help="The variable in which the endpoint's key stands. The key is never stored or shown.")  # fmt: skip
-@click.option("--kind", type=click.Choice(_KINDS), help="Whose names the endpoint's parameters have, where it does not tell.")  # fmt: skip
+@click.option("--key-env", metavar="NAME", help="The variable in which the endpoint's key stands. The key is never stored or shown.")
+@click.option("--kind", type=click.Choice(_KINDS), help="Whose names the endpoint's parameters have, where it does not tell.")
 @click.option("-m", "--message", "asked", default="", metavar="TEXT", help="Ask this and end, where no MODEL is named.")
-@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A parameter of the answer. May be given several times.")  # fmt: skip
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A parameter of the answer. May be given several times.")
 @click.option("--system", metavar="TEXT", help="What the model is told about its task; @FILE reads it from a file.")
-@click.option("--image", "images", multiple=True, metavar="PATH", help="An image with the message, for models that see.")  # fmt: skip
+@click.option("--image", "images", multiple=True, metavar="PATH", help="An image with the message, for models that see.")
 @click.option("--file", "files", multiple=True, metavar="PATH", help="A file whose text comes behind the message.")
 @click.option("--load", "loaded", metavar="FILE", help="Go on with a talk that /save kept.")
 @engine_options
-@click.option("--patience", type=click.FloatRange(1, 86400), default=600.0, metavar="SECONDS", help="How long the endpoint may say nothing.")  # fmt: skip
+@click.option(
+    "--patience", type=click.FloatRange(1, 86400), default=600.0, metavar="SECONDS", help="How long the endpoint may say nothing."
+)
 @click.option("--plain", is_flag=True, help="Show answers as they come, without Markdown.")
 @click.option("--no-history", is_flag=True, help="Keep nothing of what is typed.")
-@click.option("--help-parameters", is_flag=True, is_eager=True, expose_value=False, callback=_parameters, help="Tell of each parameter its range and its effect; with --json as data (schema rigup.chat-parameters/1).")  # fmt: skip
+@click.option(
+    "--help-parameters",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_parameters,
+    help="Tell of each parameter its range and its effect; with --json as data (schema rigup.chat-parameters/1).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one answer as data (schema rigup.chat/1).")
 def command(model: str, message: tuple[str, ...], asked: str, **form: Any) -> int:
     """Talk to a model; with MESSAGE, or where standard input is no terminal, ask it one thing and end.
@@ -138,9 +143,7 @@ def _whole_text(text: str, files: tuple[str, ...]) -> str:
 
     piped = "" if sys.stdin.isatty() else _piped(MOST_TEXT)
     if len(piped) > MOST_TEXT:  # characters are at most as many as bytes
-        raise ConversationError(
-            _("{path} is larger than {size} bytes.").format(path=_("Standard input"), size=MOST_TEXT)
-        )
+        raise ConversationError(_("{path} is larger than {size} bytes.").format(path=_("Standard input"), size=MOST_TEXT))
     files_read = [text_of(path) for path in files]
     if piped.strip() and text:
         files_read.append((_("standard input"), piped))
@@ -176,9 +179,7 @@ def _opened(conversation: "Conversation", form: dict[str, Any]) -> "Iterator[tup
         raise click.UsageError(_("Name a model (`rigup models` lists those that are here), or an endpoint with --api."))
     from rigup.cli.chat_engine import Engines, say_aside
 
-    engines = Engines(
-        form, conversation.settings, say_aside if sys.stderr.isatty() and not form["as_json"] else lambda _text: None
-    )
+    engines = Engines(form, conversation.settings, say_aside if sys.stderr.isatty() and not form["as_json"] else lambda _text: None)
     try:
         endpoint = engines.start(conversation.model)
         conversation.model = endpoint.called
@@ -201,7 +202,7 @@ def _endpoint(form: dict[str, Any]) -> "Endpoint":
     kind: Kind | None = form["kind"]
     endpoint = Endpoint(form["api"], key, form["patience"], kind)
     if endpoint.unprotected:
-        click.echo(_("The key goes to {api} without encryption: whoever is on the way can read it.").format(api=endpoint.base), err=True)  # fmt: skip
+        click.echo(_("The key goes to {api} without encryption: whoever is on the way can read it.").format(api=endpoint.base), err=True)
     return endpoint
 
 
@@ -217,7 +218,7 @@ def _talk(conversation: "Conversation", form: dict[str, Any]) -> int:
     lasts()
     peer = outward_text(form["api"] or conversation.model)
     if peer:
-        click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=peer), dim=True))  # fmt: skip
+        click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=peer), dim=True))
     sys.stdout.flush()
     from rigup.cli.chat_aside import Aside
     from rigup.cli.chat_talk import Options, Talk
@@ -269,9 +270,7 @@ def _once(conversation: "Conversation", text: str, form: dict[str, Any]) -> int:
         return _answer_once(endpoint, engines, conversation, form)
 
 
-def _answer_once(
-    endpoint: "Endpoint", engines: "Engines | None", conversation: "Conversation", form: dict[str, Any]
-) -> int:
+def _answer_once(endpoint: "Endpoint", engines: "Engines | None", conversation: "Conversation", form: dict[str, Any]) -> int:
     from rigup.llm.chat.stream import EndpointError, Piece
 
     got: list[Piece] = []
@@ -318,9 +317,7 @@ def _print_end(endpoint: "Endpoint", conversation: "Conversation", because: str 
         click.echo("\n".join(wrapped(because)), err=True)
 
 
-def _data(
-    endpoint: "Endpoint", conversation: "Conversation", got: list[Any], verdict: Any, because: str | None
-) -> None:
+def _data(endpoint: "Endpoint", conversation: "Conversation", got: list[Any], verdict: Any, because: str | None) -> None:
     from rigup.cli.data import data_text
     from rigup.llm.chat.parameters import request_of
     from rigup.schemas.chat import Chat, Used
@@ -328,10 +325,18 @@ def _data(
     measure = endpoint.measure
     used = measure.end.usage
     answer = Chat(
-        verdict=verdict, because=because, model=conversation.model, api=endpoint.base,
-        answer="".join(piece.text for piece in got if not piece.thought), thought="".join(piece.text for piece in got if piece.thought),
-        finish=measure.end.finish, usage=Used(prompt=used.prompt, completion=used.completion, cached=used.cached),
-        context=endpoint.about.context, first=measure.first, seconds=round(measure.seconds, 4),
-        speed=measure.speed, not_sent=request_of(conversation.settings, endpoint.about.kind)[1],
-    )  # fmt: skip
+        verdict=verdict,
+        because=because,
+        model=conversation.model,
+        api=endpoint.base,
+        answer="".join(piece.text for piece in got if not piece.thought),
+        thought="".join(piece.text for piece in got if piece.thought),
+        finish=measure.end.finish,
+        usage=Used(prompt=used.prompt, completion=used.completion, cached=used.cached),
+        context=endpoint.about.context,
+        first=measure.first,
+        seconds=round(measure.seconds, 4),
+        speed=measure.speed,
+        not_sent=request_of(conversation.settings, endpoint.about.kind)[1],
+    )
     click.echo(data_text(answer, with_values=True))

@@ -70,8 +70,7 @@ class Engines:
         try:
             with Waiting(_("Starting {model} …").format(model=model)) as waiting:
                 self._engine = start(
-                    start_request(model, self._form, template=self._file(), embeddings=False),
-                    notify=partial(waiting.aside, self.notify),
+                    start_request(model, self._form, template=self._file(), embeddings=False), notify=partial(waiting.aside, self.notify)
                 )
         except (EngineError, FitError, ModelError) as error:
             raise EndpointError("engine", str(error)) from error
@@ -79,9 +78,8 @@ class Engines:
         for note in self._engine.notes:
             self.notify(note)
         self.endpoint = endpoint = Endpoint(
-            self._engine.base_url, self._engine.key, self._form["patience"],
-            _KINDS.get(self._engine.engine, "llama"),
-        )  # fmt: skip
+            self._engine.base_url, self._engine.key, self._form["patience"], _KINDS.get(self._engine.engine, "llama")
+        )
         endpoint.called = self._engine.theirs or self._engine.model
         endpoint.holds_schemas = self._engine.settings is None or not self._engine.settings.spm
         return endpoint
@@ -105,9 +103,7 @@ class Engines:
         """Models on this machine that could be started."""
         from rigup.llm.hub.on_disk import on_disk
 
-        return sorted(
-            {entry.name for entry in on_disk(os.environ).entries if entry.model is not None and entry.state == "whole"}
-        )
+        return sorted({entry.name for entry in on_disk(os.environ).entries if entry.model is not None and entry.state == "whole"})
 
     def stop(self) -> None:
         """End it."""

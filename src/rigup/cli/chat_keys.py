@@ -60,11 +60,18 @@ class Keys:
         output = create_output(stdout=unguarded(sys.stdout))
         plain = bool(os.environ.get("NO_COLOR"))
         self._session: PromptSession[str] = PromptSession(
-            history=Kept() if keep else InMemoryHistory(), completer=_Commands(words), multiline=True, output=output,
+            history=Kept() if keep else InMemoryHistory(),
+            completer=_Commands(words),
+            multiline=True,
+            output=output,
             complete_while_typing=Condition(lambda: self._session.default_buffer.text.startswith("/")),
-            key_bindings=_bindings(), prompt_continuation=_MORE, bottom_toolbar=lambda: self._toolbar(status()),
-            color_depth=ColorDepth.DEPTH_1_BIT if plain else None, enable_open_in_editor=True, reserve_space_for_menu=4,
-        )  # fmt: skip
+            key_bindings=_bindings(),
+            prompt_continuation=_MORE,
+            bottom_toolbar=lambda: self._toolbar(status()),
+            color_depth=ColorDepth.DEPTH_1_BIT if plain else None,
+            enable_open_in_editor=True,
+            reserve_space_for_menu=4,
+        )
 
     def _toolbar(self, text: str) -> "AnyFormattedText":
         return text or None

@@ -61,7 +61,7 @@ class Rendered:
         from rigup.llm.chat.blocks import Blocks
 
         self._console = Console(file=unguarded(sys.stdout), highlight=False, soft_wrap=False)
-        self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False)  # fmt: skip
+        self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False)
         self._blocks, self._shown, self._thought = Blocks(), 0.0, False
         self._live.start()
 
@@ -151,7 +151,5 @@ def context_text(taken: int, context: int | None) -> str:
     """How full the context is."""
     if context is None:
         return _("context {taken}").format(taken=taken)
-    sentence = _("context {taken} of {whole} ({share} %)").format(
-        taken=taken, whole=context, share=round(100 * taken / context)
-    )
+    sentence = _("context {taken} of {whole} ({share} %)").format(taken=taken, whole=context, share=round(100 * taken / context))
     return sentence if taken < _NEARLY_FULL * context else style(sentence, fg="yellow")

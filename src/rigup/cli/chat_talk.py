@@ -180,14 +180,8 @@ class Talk:
     def help(self, _rest: str) -> None:
         """All commands."""
         for name, command in COMMANDS.items():
-            click.echo(
-                "\n".join(wrapped(_(command.told), f"  {('/' + name + ' ' + _(command.words)).strip():<22}", " " * 24))
-            )
-        say(
-            _(
-                "Enter sends; Alt-Enter, Ctrl-J or a backslash before Enter begins another line. Ctrl-C stops an answer, Ctrl-D leaves."
-            )
-        )
+            click.echo("\n".join(wrapped(_(command.told), f"  {('/' + name + ' ' + _(command.words)).strip():<22}", " " * 24)))
+        say(_("Enter sends; Alt-Enter, Ctrl-J or a backslash before Enter begins another line. Ctrl-C stops an answer, Ctrl-D leaves."))
 
     def model(self, rest: str) -> None:
         """Show models, or talk to another."""

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @click.option("--names", is_flag=True, help="Show other people's names, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.cluster/1).")
 @click.pass_context
-def command(
-    context: click.Context, /, sources: tuple[str, ...], as_map: bool, page: str | None, names: bool, as_json: bool
-) -> int:
+def command(context: click.Context, /, sources: tuple[str, ...], as_map: bool, page: str | None, names: bool, as_json: bool) -> int:
     """Show which GPUs of a Slurm cluster stand idle, for whom, and what each is worth.
 
     Nothing is changed. Each of Slurm's commands is asked at most once, and its answer serves for half a minute.
@@ -62,25 +60,26 @@ def command(
 
 @command.command("doctor")
 @click.option("--partition", default="", metavar="NAME", help="The nodes of one partition.")
-@click.option(
-    "--hosts",
-    type=click.File(),
-    metavar="FILE",
-    help="Hosts for ssh in place of Slurm's nodes, a name or a range a line.",
-)
+@click.option("--hosts", type=click.File(), metavar="FILE", help="Hosts for ssh in place of Slurm's nodes, a name or a range a line.")
 @click.option("--deep", is_flag=True, help="Also verify devices, and measure disks and links; takes whole nodes.")
 @click.option("--env", "environment", default="", metavar="ENV", help="With --deep: the environment that computes.")
 @click.option("--python", default="", metavar="PATH", help="In its place: an interpreter as nodes call it.")
-@click.option(
-    "--seconds", type=click.FloatRange(1, 3600), default=120.0, metavar="N", help="That devices of a node may take."
-)
+@click.option("--seconds", type=click.FloatRange(1, 3600), default=120.0, metavar="N", help="That devices of a node may take.")
 @click.option("--disk", "folders", multiple=True, metavar="FOLDER", help="With --deep: disks to be measured.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.doctor/1).")
 @click.pass_context
 def doctor(
-    context: click.Context, /, partition: str, hosts: IO[str] | None, deep: bool, environment: str, python: str, seconds: float,
-    folders: tuple[str, ...], as_json: bool,
-) -> int:  # fmt: skip
+    context: click.Context,
+    /,
+    partition: str,
+    hosts: IO[str] | None,
+    deep: bool,
+    environment: str,
+    python: str,
+    seconds: float,
+    folders: tuple[str, ...],
+    as_json: bool,
+) -> int:
     """Examine every node, and tell what is wrong or not as on its sisters.
 
     One srun asks all nodes that have a processor free, or ssh the hosts of a file. Nothing is changed or left there.
@@ -128,21 +127,14 @@ def _deeper(environment: str, python: str, seconds: float, folders: tuple[str, .
 
 @command.command("report")
 @click.option(
-    "--from",
-    "sources",
-    multiple=True,
-    type=click.Path(exists=True),
-    metavar="PATH",
-    help="Dumps of sacct: files, or a folder of them.",
+    "--from", "sources", multiple=True, type=click.Path(exists=True), metavar="PATH", help="Dumps of sacct: files, or a folder of them."
 )
 @click.option("--days", type=click.IntRange(1, 3660), default=7, show_default=True, help="How far back.")
 @click.option("--accounts", is_flag=True, help="Add sums by account, for administrators.")
 @click.option("--names", is_flag=True, help="Show other people's names, too.")
 @click.option("--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.cluster-report/1).")
-def report(
-    sources: tuple[str, ...], days: int, accounts: bool, names: bool, page: str | None, as_json: bool
-) -> int:  # fmt: skip
+def report(sources: tuple[str, ...], days: int, accounts: bool, names: bool, page: str | None, as_json: bool) -> int:
     """Tell which GPUs and how much memory jobs asked for and did not use, and how long they waited.
 
     From Slurm's accounting, and from the histories of your own trainings. Nothing is changed.

@@ -24,11 +24,7 @@ def doctor_text(answer: Doctor) -> str:
         lines += _group_lines(group, titles.get(expand(group.nodes[0])[0], []))
     for silent in answer.not_asked or ():
         lines += wrapped(
-            _("Not examined: {nodes}. {because}").format(
-                nodes=visible(", ".join(silent.nodes)), because=visible(silent.because)
-            ),
-            "",
-            "  ",
+            _("Not examined: {nodes}. {because}").format(nodes=visible(", ".join(silent.nodes)), because=visible(silent.because)), "", "  "
         )
     for links in answer.links or ():
         lines += _link_lines(links)
@@ -77,11 +73,7 @@ def _deep_lines(deep: Deep) -> list[str]:
         if row.state == "verified":
             template = _("Verified: {nodes} ({framework} on {devices})")
             lines += wrapped(
-                template.format(
-                    nodes=names, framework=visible(row.framework or ""), devices=visible(", ".join(row.devices))
-                ),
-                "",
-                "  ",
+                template.format(nodes=names, framework=visible(row.framework or ""), devices=visible(", ".join(row.devices))), "", "  "
             )
         elif row.state == "unknown":
             lines += wrapped(_("Not verified: {nodes}. {because}").format(nodes=names, because=because), "", "  ")
@@ -89,19 +81,11 @@ def _deep_lines(deep: Deep) -> list[str]:
         lines += wrapped(_("Median of {what}: {rate}/s").format(what=visible(usual.of), rate=size(usual.rate)))
     for link in deep.links:
         if link.alone:
-            rate = (
-                _("{size}/s").format(size=size(link.rate))
-                if isinstance(link.rate, int)
-                else visible(link.because or "")
-            )
+            rate = _("{size}/s").format(size=size(link.rate)) if isinstance(link.rate, int) else visible(link.because or "")
             template = _("Link {first} to {second}: {rate}. Both are well with others, or met nobody else.")
-            lines += wrapped(
-                template.format(first=visible(link.nodes[0]), second=visible(link.nodes[1]), rate=rate), "", "  "
-            )
+            lines += wrapped(template.format(first=visible(link.nodes[0]), second=visible(link.nodes[1]), rate=rate), "", "  ")
     if deep.usual:
-        lines += wrapped(
-            _("What is more than {margin:.0f} times below its median is called slow.").format(margin=deep.margin)
-        )
+        lines += wrapped(_("What is more than {margin:.0f} times below its median is called slow.").format(margin=deep.margin))
     return lines
 
 

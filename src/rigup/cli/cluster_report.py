@@ -32,8 +32,16 @@ _TENTH_TERA = 1e11
 
 def table_text(answer: Cluster) -> str:
     """Idle GPUs first, then who may use what, the queue, limits, and what is wrong."""
-    parts = [_head(answer), _idle_lines(answer), _partition_lines(answer), _queue_lines(answer), _your_lines(answer), _limit_lines(answer), _finding_lines(answer),
-             _source_lines(answer)]  # fmt: skip
+    parts = [
+        _head(answer),
+        _idle_lines(answer),
+        _partition_lines(answer),
+        _queue_lines(answer),
+        _your_lines(answer),
+        _limit_lines(answer),
+        _finding_lines(answer),
+        _source_lines(answer),
+    ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
@@ -63,9 +71,7 @@ def grid(heads: list[str], rows: Iterable[list[str]]) -> list[str]:
     lines = []
     for row in [heads, *rows]:
         first = "".join(padded(cell, room) + "  " for cell, room in zip(row, rooms, strict=False))
-        lines += wrapped(
-            row[-1], first, " " * (columns(first) if width() - columns(first) > _NARROW else width() // 2)
-        ) or [first.rstrip()]
+        lines += wrapped(row[-1], first, " " * (columns(first) if width() - columns(first) > _NARROW else width() // 2)) or [first.rstrip()]
     return lines
 
 
@@ -109,13 +115,7 @@ def _partition_lines(answer: Cluster) -> list[str]:
 def _partition_row(partition: ClusterPartition) -> list[str]:
     gpus = ", ".join(_gpus_of(name, count) for name, count in partition.gpus.items())
     limit = _("no limit") if partition.max_time is None else span(partition.max_time)
-    return [
-        partition.name,
-        f"{partition.nodes_up}/{partition.nodes}",
-        gpus or "-",
-        limit,
-        "; ".join(_remarks(partition)),
-    ]
+    return [partition.name, f"{partition.nodes_up}/{partition.nodes}", gpus or "-", limit, "; ".join(_remarks(partition))]
 
 
 def _gpus_of(name: str, count: GpuCount) -> str:
@@ -145,7 +145,7 @@ def _queue_lines(answer: Cluster) -> list[str]:
     if answer.queue is None:
         return [_("The queue was not read.")]
     reasons = ", ".join(f"{reason} {count}" for reason, count in list(answer.queue.by_reason.items())[:_MOST_REASONS])
-    template = _("Queue: {running} run, {pending} wait ({reasons}).") if reasons else _("Queue: {running} run, {pending} wait.")  # fmt: skip
+    template = _("Queue: {running} run, {pending} wait ({reasons}).") if reasons else _("Queue: {running} run, {pending} wait.")
     queue = answer.queue
     lines = wrapped(template.format(running=queue.running, pending=queue.pending, reasons=visible(reasons)))
     if answer.poison:
@@ -179,21 +179,13 @@ def _limit_lines(answer: Cluster) -> list[str]:
     lines = []
     for limit in answer.limits:
         bounds = [_("longest {time}").format(time=span(limit.max_time))] if isinstance(limit.max_time, int) else []
-        bounds += (
-            [_("{count} jobs run at once").format(count=limit.max_jobs)] if isinstance(limit.max_jobs, int) else []
-        )
-        bounds += (
-            [_("{count} jobs in the queue").format(count=limit.max_submit)] if isinstance(limit.max_submit, int) else []
-        )
+        bounds += [_("{count} jobs run at once").format(count=limit.max_jobs)] if isinstance(limit.max_jobs, int) else []
+        bounds += [_("{count} jobs in the queue").format(count=limit.max_submit)] if isinstance(limit.max_submit, int) else []
         bounds += [_("per job {tres}").format(tres=limit.per_job)] if isinstance(limit.per_job, str) else []
         bounds += [_("per user {tres}").format(tres=limit.per_user)] if isinstance(limit.per_user, str) else []
         bounds += [_("all together {tres}").format(tres=limit.group)] if isinstance(limit.group, str) else []
         kind = _("QOS") if limit.kind == "qos" else _("account")
-        lines += wrapped(
-            _("Your {kind} {name}: {bounds}.").format(
-                kind=kind, name=visible(limit.name), bounds=visible(", ".join(bounds))
-            )
-        )
+        lines += wrapped(_("Your {kind} {name}: {bounds}.").format(kind=kind, name=visible(limit.name), bounds=visible(", ".join(bounds))))
     return lines
 
 
@@ -205,8 +197,11 @@ def _finding_lines(answer: Cluster) -> list[str]:
     for title, nodes in by_title.items():
         lines += wrapped(_("{nodes}: {text}").format(nodes=visible(", ".join(fold(nodes))), text=visible(title)))
     for row in answer.reservations:
-        lines += wrapped(_("Reservation {name}: {start} to {end}, {nodes}.").format(
-            name=visible(row.name), start=_time(row.start), end=_time(row.end), nodes=visible(", ".join(row.nodes)) or "-"))  # fmt: skip
+        lines += wrapped(
+            _("Reservation {name}: {start} to {end}, {nodes}.").format(
+                name=visible(row.name), start=_time(row.start), end=_time(row.end), nodes=visible(", ".join(row.nodes)) or "-"
+            )
+        )
     return lines
 
 
@@ -231,7 +226,7 @@ def _source_lines(answer: Cluster) -> list[str]:
 
 def _short(command: str) -> str:
     """A command without its options: `scontrol show nodes`."""
-    return " ".join(word for word in command.split() if not set(word) & set("=%|,") and word[:1] != "-" and word != "where")  # fmt: skip
+    return " ".join(word for word in command.split() if not set(word) & set("=%|,") and word[:1] != "-" and word != "where")
 
 
 def map_text(answer: Cluster) -> str:
@@ -258,25 +253,14 @@ ul.map{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:2px}ul.map li{w
 def page_text(answer: Cluster) -> str:
     """One HTML file without a script and without the network."""
     title = escape(visible(answer.slurm.cluster) or _("The cluster"))
-    idle = html_table(
-        [_("partition"), _("GPU"), _("idle"), _("on nodes"), _("worth")], (_idle_row(row) for row in answer.idle)
-    )
+    idle = html_table([_("partition"), _("GPU"), _("idle"), _("on nodes"), _("worth")], (_idle_row(row) for row in answer.idle))
     partitions = html_table(
-        [_("partition"), _("nodes up"), _("GPUs idle/total"), _("longest"), _("remarks")],
-        map(_partition_row, answer.partitions),
+        [_("partition"), _("nodes up"), _("GPUs idle/total"), _("longest"), _("remarks")], map(_partition_row, answer.partitions)
     )
-    prose = [
-        *_head(answer),
-        *_queue_lines(answer),
-        *_limit_lines(answer),
-        *_finding_lines(answer),
-        *_source_lines(answer),
-    ]
+    prose = [*_head(answer), *_queue_lines(answer), *_limit_lines(answer), *_finding_lines(answer), *_source_lines(answer)]
     paragraphs = "".join(f"<p>{escape(line.strip())}</p>\n" for line in prose)
     nodes = "".join(_html_node(node) for node in answer.nodes)
-    return document(
-        title, f'<p>{escape(_time(answer.now))}</p>\n{idle}{partitions}<ul class="map">{nodes}</ul>\n{paragraphs}'
-    )
+    return document(title, f'<p>{escape(_time(answer.now))}</p>\n{idle}{partitions}<ul class="map">{nodes}</ul>\n{paragraphs}')
 
 
 def document(title: str, body: str) -> str:

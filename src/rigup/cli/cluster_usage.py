@@ -36,19 +36,13 @@ def _sentences(answer: ClusterReport) -> Iterator[str]:
         yield _("No job ran in this time.")
         return
     template = _("{jobs} jobs from {start} to {end} held {hours} GPU-hours.")
-    yield template.format(
-        jobs=sums.jobs, start=_day(answer.since), end=_day(answer.until), hours=_hours(sums.gpu_seconds)
-    )
+    yield template.format(jobs=sums.jobs, start=_day(answer.since), end=_day(answer.until), hours=_hours(sums.gpu_seconds))
     if sums.gpu_seconds_known:
-        template = _(
-            "The use of {known} of them was measured: {unused} GPU-hours ({share:.0%}) were not used, and could be gained."
-        )
+        template = _("The use of {known} of them was measured: {unused} GPU-hours ({share:.0%}) were not used, and could be gained.")
         share = sums.gpu_seconds_unused / sums.gpu_seconds_known
         yield template.format(known=_hours(sums.gpu_seconds_known), unused=_hours(sums.gpu_seconds_unused), share=share)
     elif sums.gpu_seconds:
-        yield _(
-            "Nobody measured how they were used: the site gathers no gres/gpuutil, and no training wrote a history."
-        )
+        yield _("Nobody measured how they were used: the site gathers no gres/gpuutil, and no training wrote a history.")
     if sums.memory_seconds:
         template = _("Of the memory that was asked for, {share:.0%} was not used (jobs whose use is known).")
         yield template.format(share=sums.memory_seconds_unused / sums.memory_seconds)
@@ -76,9 +70,7 @@ def _tables(answer: ClusterReport) -> Iterator[Table]:
         yield _("Accounts"), heads, [[row.account or "-", *_sums_row(row.sums)] for row in answer.accounts]
     if answer.waits:
         heads = [_("partition"), _("jobs"), _("half waited less than"), _("nine of ten less than"), _("longest wait")]
-        rows = [
-            [row.partition, str(row.jobs), *map(span, (row.median, row.ninth, row.longest))] for row in answer.waits
-        ]
+        rows = [[row.partition, str(row.jobs), *map(span, (row.median, row.ninth, row.longest))] for row in answer.waits]
         yield _("Waiting in the queue"), heads, rows
 
 

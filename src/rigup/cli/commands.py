@@ -23,18 +23,12 @@ COMMANDS = {
     "verify": ("rigup.cli.verify", N_("Prove on every device that an environment computes right.")),
     "env": ("rigup.cli.env", N_("List, show, copy, remove and export environments.")),
     "run": ("rigup.cli.run", N_("Run a program in an environment, with its devices' variables.")),
-    "container": (
-        "rigup.cli.container",
-        N_("Start containers with the GPU; check the files that describe them."),
-    ),
+    "container": ("rigup.cli.container", N_("Start containers with the GPU; check the files that describe them.")),
     "lab": ("rigup.cli.lab", N_("Start Jupyter Lab here or elsewhere; look after its kernels.")),
     "launch": ("rigup.cli.launch", N_("Launch training on one node or many, and tell which rank failed.")),
     "train": ("rigup.cli.train", N_("Check training scripts, port them, or begin a new project.")),
     "advise": ("rigup.cli.advise", N_("Tell which allocation of the cluster ends the work soonest.")),
-    "cluster": (
-        "rigup.cli.cluster",
-        N_("Show what of a Slurm cluster stands idle, and what it is worth."),
-    ),
+    "cluster": ("rigup.cli.cluster", N_("Show what of a Slurm cluster stands idle, and what it is worth.")),
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, to make it anew.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "watch": ("rigup.cli.watch", N_("Watch every GPU: use, memory, heat, power, errors, processes.")),
@@ -55,15 +49,13 @@ COMMANDS = {
 # How help groups them: by what a person is about.
 SECTIONS = {
     N_("Find what is wrong"): ("doctor", "fix", "explain", "diff", "capture"),
-    N_("Set up an environment, and prove it"): (
-        "plan", "apply", "undo", "history", "verify", "env", "run", "lock", "bundle",
-    ),
+    N_("Set up an environment, and prove it"): ("plan", "apply", "undo", "history", "verify", "env", "run", "lock", "bundle"),
     N_("Run language models"): ("fit", "pull", "models", "chat", "serve", "ollama"),
     N_("Train, on one GPU or a cluster"): ("train", "launch", "advise", "cluster"),
     N_("Containers and notebooks"): ("container", "lab"),
     N_("Watch and measure"): ("watch", "bench"),
     N_("Look things up"): ("knowledge", "schema", "completion"),
-}  # fmt: skip
+}
 
 
 class Commands(click.Group):
@@ -93,9 +85,7 @@ class Commands(click.Group):
                 raise
             raise click_error from error
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that a word names; of one that names none, the error lists those that are spelt like it."""
         try:
             return super().resolve_command(ctx, args)
@@ -129,9 +119,13 @@ def _language(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 @click.group(cls=Commands, context_settings={"help_option_names": HELP_OPTIONS, "max_content_width": 100})
 @click.version_option(__version__, prog_name="rigup", message="%(prog)s %(version)s")
 @click.option(
-    "--lang", metavar="LANGUAGE", expose_value=False, is_eager=True, callback=_language,
+    "--lang",
+    metavar="LANGUAGE",
+    expose_value=False,
+    is_eager=True,
+    callback=_language,
     help="Language of all texts: en, ru, zh_CN, zh_TW. By default your locale's.",
-)  # fmt: skip
+)
 def main() -> None:
     """Take a machine with any GPU, or none, to a deep-learning environment that is proven to work.
 

@@ -32,21 +32,10 @@ def command(context: click.Context) -> int:
 
 @command.command("run", cls=_BeforeProgram)
 @click.argument("what", default="torch", metavar="[IMAGE|WISH] [-- COMMAND [WORD]...]")
-@click.option(
-    "--engine",
-    type=click.Choice(_ENGINES),
-    default=None,
-    help="What runs it; by default what needs the fewest changes.",
-)
-@click.option(
-    "--as", "form", type=click.Choice(["compose", "devcontainer"]), default=None, help="A file in place of a command."
-)
-@click.option(
-    "--gpu", default="", metavar="SELECTION", help="all, none, optional, numbers such as 0,1, or GPU:INSTANCE."
-)
-@click.option(
-    "--publish", type=int, multiple=True, metavar="PORT", help="A port, to be reached from this machine alone."
-)
+@click.option("--engine", type=click.Choice(_ENGINES), default=None, help="What runs it; by default what needs the fewest changes.")
+@click.option("--as", "form", type=click.Choice(["compose", "devcontainer"]), default=None, help="A file in place of a command.")
+@click.option("--gpu", default="", metavar="SELECTION", help="all, none, optional, numbers such as 0,1, or GPU:INSTANCE.")
+@click.option("--publish", type=int, multiple=True, metavar="PORT", help="A port, to be reached from this machine alone.")
 @click.option("--mount", "mounts", multiple=True, metavar="FOLDER[:ro]", help="A folder, at the same path inside.")
 @click.option("--env", "variables", multiple=True, metavar="NAME[=VALUE]", help="A variable; without a value yours.")
 @click.option("--detach", is_flag=True, help="In the background, as a service.")

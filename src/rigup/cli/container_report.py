@@ -28,9 +28,7 @@ def before(answer: Container) -> list[str]:
     """What has to be known before it is run, in lines; a command stands whole in one, so that it can be pasted."""
     notices = [_("Warning: {text}").format(text=warning.text) for warning in answer.warnings]
     unserved = [device for device in answer.devices if not device.served]
-    notices += [
-        _("{device} is not served: {because}").format(device=device.name, because=device.because) for device in unserved
-    ]
+    notices += [_("{device} is not served: {because}").format(device=device.name, because=device.because) for device in unserved]
     if answer.verdict == "possible":
         notices.append(_("It works after these steps:"))
     elif answer.verdict == "impossible":
@@ -44,8 +42,7 @@ def before(answer: Container) -> list[str]:
 def _line(answer: Container) -> str:
     """The command as a shell takes it, with what stands in front of it."""
     exports = [
-        f'{name}="${value.from_}"' if isinstance(value, From) else f"{name}={shlex.quote(value)}"
-        for name, value in answer.exports.items()
+        f'{name}="${value.from_}"' if isinstance(value, From) else f"{name}={shlex.quote(value)}" for name, value in answer.exports.items()
     ]
     return " ".join([*exports, shlex.join(answer.argv)])
 
@@ -62,9 +59,7 @@ def started(answer: Container, typed: Mapping[str, str]) -> int:
         click.echo(line, err=True)
     if answer.verdict != "ready":
         return 1
-    os.environ.update(
-        {name: typed[name] for name, value in answer.environment.items() if isinstance(value, From) and name in typed}
-    )
+    os.environ.update({name: typed[name] for name, value in answer.environment.items() if isinstance(value, From) and name in typed})
     os.environ.update(exported(answer, os.environ))
     from rigup.cli.program_report import run_and_diagnose
 
@@ -74,9 +69,7 @@ def started(answer: Container, typed: Mapping[str, str]) -> int:
 
 def exported(answer: Container, variables: Mapping[str, str]) -> dict[str, str]:
     """Variables that the engine itself is given; one of the caller's that is not there is left out."""
-    found = {
-        name: variables.get(given.from_) if isinstance(given, From) else given for name, given in answer.exports.items()
-    }
+    found = {name: variables.get(given.from_) if isinstance(given, From) else given for name, given in answer.exports.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -87,17 +80,9 @@ def linted_text(answer: ContainerLint) -> str:
     for finding in answer.findings:
         template = _("{file}:{line}: {severity}: {title} ({cause})")
         head = template.format(
-            file=finding.file,
-            line=finding.line[0],
-            severity=words[finding.severity],
-            title=finding.title,
-            cause=finding.cause,
+            file=finding.file, line=finding.line[0], severity=words[finding.severity], title=finding.title, cause=finding.cause
         )
-        lines += [
-            *wrapped(head, "", "    "),
-            *wrapped(finding.evidence[0], "    "),
-            *wrapped(finding.fixes[0].title, "    "),
-        ]
+        lines += [*wrapped(head, "", "    "), *wrapped(finding.evidence[0], "    "), *wrapped(finding.fixes[0].title, "    ")]
     if answer.fixed:
         lines += wrapped(_("Mended in the files: {count}.").format(count=answer.fixed))
     return "\n".join(lines or wrapped(_("Nothing is wrong with it.")))

@@ -25,9 +25,7 @@ def text(answer: Doctor, color: bool = False) -> str:
     """Devices for a terminal; the answer's devices have their limits."""
     devices = answer.machine.accelerators or []
     if not devices:
-        return "\n".join(
-            wrapped(_("There is no GPU here. On the CPU everything runs, in float32 and float64, only slower."))
-        )
+        return "\n".join(wrapped(_("There is no GPU here. On the CPU everything runs, in float32 and float64, only slower.")))
     lines = [line for device in devices for line in (*_device(device), "")]
     report = "\n".join(lines).rstrip()
     return report if color else click.unstyle(report)
@@ -39,9 +37,7 @@ def _device(device: Device) -> list[str]:
     for lack in limits.lacks:
         lines += wrapped(_(lack.text) + style("  (" + _address(lack.source) + ")", dim=True), "     - ", "       ")
     if not limits.lacks:
-        lines += wrapped(
-            _("nothing that is asked of it today is missing, as far as the tables know"), "     - ", "       "
-        )
+        lines += wrapped(_("nothing that is asked of it today is missing, as far as the tables know"), "     - ", "       ")
     if newest := limits.newest_torch:
         sentence = _("newest torch that has code for it: {version}").format(version=newest.version)
         lines += wrapped(sentence + style("  (knowledge/torch_builds)", dim=True), "     - ", "       ")

@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor")
-@click.option(
-    "--from",
-    "source",
-    metavar="PATH",
-    help="A report, a log, a folder of them or a captured tree; - reads standard input.",
-)
+@click.option("--from", "source", metavar="PATH", help="A report, a log, a folder of them or a captured tree; - reads standard input.")
 @click.option(
     "--host",
     "hosts",
@@ -56,9 +51,7 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
     if program:
         from rigup.cli.program_report import run_and_diagnose
 
-        return run_and_diagnose(
-            program, form["as_json"], form["verbose"], wake, wants_color(), form["since_ok"], form["with_values"]
-        )
+        return run_and_diagnose(program, form["as_json"], form["verbose"], wake, wants_color(), form["since_ok"], form["with_values"])
     if form["since_ok"] and (hosts or source is not None):
         raise click.UsageError(_("--since-ok is about this machine; two others are compared with `rigup diff A B`."))
     if hosts:

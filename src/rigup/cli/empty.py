@@ -21,12 +21,8 @@ def refusing_empty(command: click.Command) -> click.Command:
 def _not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     given = param.name is not None and ctx.get_parameter_source(param.name) == ParameterSource.COMMANDLINE
     if given and "" in (value if isinstance(value, tuple) else (value,)):
-        sentence = _(
-            "The word is empty, as a variable that is not set gives it. Name what is meant, or leave {option} away."
-        )
+        sentence = _("The word is empty, as a variable that is not set gives it. Name what is meant, or leave {option} away.")
         raise click.BadParameter(
-            sentence.format(option=param.opts[-1] if isinstance(param, click.Option) else param.make_metavar(ctx)),
-            ctx,
-            param,
+            sentence.format(option=param.opts[-1] if isinstance(param, click.Option) else param.make_metavar(ctx)), ctx, param
         )
     return value

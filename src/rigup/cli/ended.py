@@ -34,11 +34,7 @@ def well(record: "Record", outcome: "Outcome") -> list[str]:
         path = intent.environment if path.startswith("..") else path
         lines += _ways_in(path, intent.environment)
     if aside := set_aside(record):
-        lines += [
-            "",
-            *wrapped(_("You changed what the run changed too. Yours is kept here:")),
-            *("  " + path for path in aside),
-        ]
+        lines += ["", *wrapped(_("You changed what the run changed too. Yours is kept here:")), *("  " + path for path in aside)]
     for step in left_to_others(record):
         lines += wrapped(_("Left to you: {title}.").format(title=step.title))
     return lines
@@ -48,8 +44,11 @@ def _ways_in(shown: str, environment: str) -> list[str]:
     """How the environment is used, and how it is proven to work."""
     path = shlex.quote(shown)
     enter = f"{shown}\\Scripts\\activate" if os.name == "nt" else f". {shlex.quote(shown + '/bin/activate')}"
-    ways = [(enter, _("enters it, in this shell")), (f"rigup run --env {path} -- COMMAND", _("runs a program in it")),
-            (f"rigup verify {path}", _("proves that it computes right, on every device"))]  # fmt: skip
+    ways = [
+        (enter, _("enters it, in this shell")),
+        (f"rigup run --env {path} -- COMMAND", _("runs a program in it")),
+        (f"rigup verify {path}", _("proves that it computes right, on every device")),
+    ]
     if os.path.isdir(os.path.join(environment, "conda-meta")):
         ways[0] = (f"conda activate {path}", ways[0][1])
     wide = max(len(command) for command, _what in ways)
@@ -69,9 +68,7 @@ def _before_restart() -> list[str]:
         close_sources()
     if not problems:
         return []
-    lines = wrapped(
-        _("Do not restart yet: the next start would fail. After mending this, `rigup apply --resume` goes on.")
-    )
+    lines = wrapped(_("Do not restart yet: the next start would fail. After mending this, `rigup apply --resume` goes on."))
     return [*lines, *(line for problem in problems for line in wrapped(problem, "  - ", "    "))]
 
 
@@ -97,7 +94,7 @@ def _not_reached(record: "Record") -> str:
     places = record.intent().asked.get("not_reached")
     if not isinstance(places, list) or not places:
         return ""
-    sentence = _("{places} could not be reached, and what is missing may lie there alone; when it can be, run `rigup apply` anew.")  # fmt: skip
+    sentence = _("{places} could not be reached, and what is missing may lie there alone; when it can be, run `rigup apply` anew.")
     return sentence.format(places=", ".join(map(str, places)))
 
 

@@ -15,17 +15,32 @@ _FILE = click.Path(exists=True, dir_okay=False)
 _LAYERS = click.IntRange(0, 4096)
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OPTIONS = (
-    click.option("--context", type=click.IntRange(1, 1 << 24), default=None, metavar="N", help="Tokens of context of each sequence; by default 8192, or what the model knows if less."),
+    click.option(
+        "--context",
+        type=click.IntRange(1, 1 << 24),
+        default=None,
+        metavar="N",
+        help="Tokens of context of each sequence; by default 8192, or what the model knows if less.",
+    ),
     click.option("--kv", type=click.Choice(_CACHE_TYPES), default="f16", help="Type of the cache."),
     click.option("--gpu-layers", type=_LAYERS, metavar="N", help="Layers on devices; by default as many as fit."),
     click.option("--cpu-experts", type=_LAYERS, default=0, metavar="N", help="Layers whose experts stay in main memory."),
     click.option("--engine", type=click.Choice(_ENGINES), default=None, help="What runs it; by default the first of these that can."),
     click.option("--engine-program", "program", default="", metavar="PROGRAM", help="Its program, where it is not on PATH."),
-    click.option("--engine-python", "python", default="", metavar="PYTHON", help="The interpreter that has xllamacpp or vLLM; by default this one."),
-    click.option("--projector", type=_FILE, metavar="FILE", help="What sees pictures (mmproj); by default what lies beside a model of a store."),
-    click.option("--draft", default="", metavar="MODEL", help="A small model of the same vocabulary that guesses what MODEL then checks: faster, and the same answers."),
+    click.option(
+        "--engine-python", "python", default="", metavar="PYTHON", help="The interpreter that has xllamacpp or vLLM; by default this one."
+    ),
+    click.option(
+        "--projector", type=_FILE, metavar="FILE", help="What sees pictures (mmproj); by default what lies beside a model of a store."
+    ),
+    click.option(
+        "--draft",
+        default="",
+        metavar="MODEL",
+        help="A small model of the same vocabulary that guesses what MODEL then checks: faster, and the same answers.",
+    ),
     click.option("--on", metavar="cpu", type=click.Choice(["cpu"]), help="Leave the devices alone."),
-)  # fmt: skip
+)
 
 
 def engine_options(command: _Command) -> _Command:
@@ -56,11 +71,23 @@ def start_request(word: str, form: Mapping[str, Any], name: str = "", parallel: 
 
     found = Found(word, word) if form["api"] else model_of(word, os.environ)
     settings = Request(
-        outputs=parallel, parallel=parallel, kv_type_k=form["kv"], kv_type_v=form["kv"], gpu_layers=form["gpu_layers"],
+        outputs=parallel,
+        parallel=parallel,
+        kv_type_k=form["kv"],
+        kv_type_v=form["kv"],
+        gpu_layers=form["gpu_layers"],
         cpu_experts=form["cpu_experts"],
-    )  # fmt: skip
+    )
     return StartRequest(
-        model=found.model, name=(name or found.name)[:200], settings=settings, context=form["context"] or 0,
-        engine=form["engine"] or "", program=form["program"], python=form["python"], on=form["on"],
-        projector=form["projector"] or found.projector, draft=model_of(form["draft"], os.environ).model if form["draft"] else "", **more,
-    )  # fmt: skip
+        model=found.model,
+        name=(name or found.name)[:200],
+        settings=settings,
+        context=form["context"] or 0,
+        engine=form["engine"] or "",
+        program=form["program"],
+        python=form["python"],
+        on=form["on"],
+        projector=form["projector"] or found.projector,
+        draft=model_of(form["draft"], os.environ).model if form["draft"] else "",
+        **more,
+    )

@@ -23,9 +23,14 @@ _ENV = "The environment: a path or a name; by default the active one."
 
 @click.group("env", cls=CommandGroup, invoke_without_command=True)
 @click.option(
-    "--shell", is_flag=False, flag_value="auto", type=click.Choice(["auto", *_SHELLS]), default=None, metavar="[SHELL]",
+    "--shell",
+    is_flag=False,
+    flag_value="auto",
+    type=click.Choice(["auto", *_SHELLS]),
+    default=None,
+    metavar="[SHELL]",
     help="Print what a shell has to evaluate; by default yours.",
-)  # fmt: skip
+)
 @click.option("--env", "name", default="", metavar="ENV", help=_ENV)
 @click.pass_context
 def command(context: click.Context, shell: str | None, name: str) -> int:
@@ -80,10 +85,16 @@ def _row(entry: "Found", no_size: bool) -> "Listed":
     env = entry.environment
     size = None if no_size else size_of(env.path)
     return Listed(
-        name=entry.name, path=str(env.path), kind=env.kind, python=env.python, made_by_rigup=entry.ours,
-        active=entry.active, fault=entry.fault or None, bytes=size.all if size else UNSET,
+        name=entry.name,
+        path=str(env.path),
+        kind=env.kind,
+        python=env.python,
+        made_by_rigup=entry.ours,
+        active=entry.active,
+        fault=entry.fault or None,
+        bytes=size.all if size else UNSET,
         shared_bytes=size.shared if size else UNSET,
-    )  # fmt: skip
+    )
 
 
 @command.command("show")
@@ -114,13 +125,22 @@ def _description(name: str) -> "EnvironmentShown":
     record, fault = looked_at(env.path)
     size = size_of(env.path)
     return EnvironmentShown(
-        path=str(env.path), kind=env.kind, python=env.python, base=env.base or None,
-        bytes=size.all, shared_bytes=size.shared, made_by_rigup=record is not None, fault=fault or None,
-        wish=list(record.wish) if record else [], made_at=record.made_at if record else None, plan=record.plan if record else None,
+        path=str(env.path),
+        kind=env.kind,
+        python=env.python,
+        base=env.base or None,
+        bytes=size.all,
+        shared_bytes=size.shared,
+        made_by_rigup=record is not None,
+        fault=fault or None,
+        wish=list(record.wish) if record else [],
+        made_at=record.made_at if record else None,
+        plan=record.plan if record else None,
         variables={setting.name: setting.value for setting in of_environment(env)},
-        packages={package.name: package.version for package in packages(env)}, made_for=record.facts if record else {},
+        packages={package.name: package.version for package in packages(env)},
+        made_for=record.facts if record else {},
         differences=differences(record.facts, this_machine(env.path)) if record and record.facts else [],
-    )  # fmt: skip
+    )
 
 
 @command.command("export")

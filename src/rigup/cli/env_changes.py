@@ -146,9 +146,7 @@ def _tell_what_it_is(env: "Environment", built: Path) -> None:
 @click.command("clean")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show what would go; remove nothing.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1); with --yes also remove."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1); with --yes also remove.")
 def clean(yes: bool, dry_run: bool, as_json: bool) -> int:
     """Remove what was left beside environments: those that were replaced, and those that were never finished.
 
@@ -200,8 +198,7 @@ def _say(leftovers: list["Leftover"], gone: bool, as_json: bool) -> None:
         from rigup.schemas import env as schema
 
         rows = [
-            schema.Leftover(path=str(leftover.path), bytes=leftover.bytes, kept_for_undo=leftover.kept_for_undo)
-            for leftover in leftovers
+            schema.Leftover(path=str(leftover.path), bytes=leftover.bytes, kept_for_undo=leftover.kept_for_undo) for leftover in leftovers
         ]
         click.echo(data_text(schema.Leftovers(leftovers=rows, bytes=every, removed=gone)))
     elif leftovers:
@@ -214,9 +211,7 @@ def _say(leftovers: list["Leftover"], gone: bool, as_json: bool) -> None:
 
 @click.command("kernel")
 @click.argument("name", default="", metavar="[ENV]")
-@click.option(
-    "--name", "called", default="", metavar="NAME", help="What Jupyter calls it; by default the environment's name."
-)
+@click.option("--name", "called", default="", metavar="NAME", help="What Jupyter calls it; by default the environment's name.")
 @click.option("--title", default="", metavar="TEXT", help="What notebooks show.")
 @click.option("--inside", is_flag=True, help="Keep it in the environment, for a Jupyter that runs there.")
 def kernel(name: str, called: str, title: str, inside: bool) -> int:

@@ -18,9 +18,7 @@ def listed(rows: list[Listed]) -> list[str]:
         return wrapped(_("There is no environment here. `rigup apply` makes one."))
     cells = [_cells(row) for row in rows]
     widths = [max(columns(cell) for cell in column) for column in zip(*cells, strict=True)]
-    lines = [
-        "  ".join(padded(cell, wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in cells
-    ]  # fmt: skip
+    lines = ["  ".join(padded(cell, wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in cells]
     return lines + [line for row in rows if row.fault for line in wrapped(row.fault)]
 
 

@@ -19,10 +19,7 @@ def evidence_lines(evidence: list[Evidence], verbose: int) -> list[str]:
     for number, (value, source, line) in enumerate(shown):
         shown_value = value or _("nothing such was found")
         where = source + (":" + str(line) if line and not source.startswith("knowledge/") else "")
-        lines += wrapped(
-            shown_value + "  " + style("(" + where + ")", dim=True),
-            "  " + padded(_("Seen:") if number == 0 else "", LABEL),
-        )
+        lines += wrapped(shown_value + "  " + style("(" + where + ")", dim=True), "  " + padded(_("Seen:") if number == 0 else "", LABEL))
     if len(seen) > len(shown):
         lines += ["  " + padded("", LABEL) + _("… {count} more with -v").format(count=len(seen) - len(shown))]
     return lines

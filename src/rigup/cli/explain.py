@@ -59,8 +59,12 @@ def _choice_text(query: str, causes: "list[Cause]") -> str:
 
 def _describe(entry: "Cause") -> str:
     lines = [*wrapped(style(entry.cause, bold=True) + ": " + (entry.title or "")), ""]
-    parts = ((entry.meaning, _("What it means")), (entry.recognise, _("How to recognise it")),
-             (entry.mends, _("What mends it")), (entry.in_vain, _("Tried in vain")))  # fmt: skip
+    parts = (
+        (entry.meaning, _("What it means")),
+        (entry.recognise, _("How to recognise it")),
+        (entry.mends, _("What mends it")),
+        (entry.in_vain, _("Tried in vain")),
+    )
     for paragraph, label in parts:
         if paragraph:
             lines += [style(label, bold=True), *wrapped(paragraph, "  ", "  "), ""]
@@ -76,9 +80,7 @@ def _nearest(entries: "list[Cause]") -> str:
 
 
 def _hint() -> str:
-    return _(
-        "`rigup explain CAUSE` tells one of them; `rigup doctor --from FILE`, given the whole report, tells which it is."
-    )
+    return _("`rigup explain CAUSE` tells one of them; `rigup doctor --from FILE`, given the whole report, tells which it is.")
 
 
 def _titles(entries: "list[Cause]") -> list[str]:

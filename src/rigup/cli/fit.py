@@ -28,45 +28,72 @@ _WHOLE = click.IntRange(1, 1 << 24)
 
 @click.command("fit")
 @click.argument("model", default="", required=False)
-@click.option("--on", "where", metavar="cpu|MACHINE", help="A capture, or a machine in words: RTX 3090, ram 32GB. By default this one.")  # fmt: skip
-@click.option("--context", type=_WHOLE, metavar="N", help="Tokens of context; 8192, or what the model knows if less. ollama's own depends on the GPU; of training 2048.")  # fmt: skip
+@click.option("--on", "where", metavar="cpu|MACHINE", help="A capture, or a machine in words: RTX 3090, ram 32GB. By default this one.")
+@click.option(
+    "--context",
+    type=_WHOLE,
+    metavar="N",
+    help="Tokens of context; 8192, or what the model knows if less. ollama's own depends on the GPU; of training 2048.",
+)
 @click.option("--engine", type=click.Choice(_ENGINES), default="llama.cpp", help="What runs it.")
 @click.option("--kv", type=click.Choice(_CACHE_TYPES), default="f16", help="Type of the cache.")
 @click.option("--parallel", type=click.IntRange(1, 256), default=1, metavar="N", help="Sequences at once.")
 @click.option("--batch", type=_WHOLE, default=2048, metavar="N", help="Tokens that are handed over at once.")
 @click.option("--ubatch", type=_WHOLE, default=512, metavar="N", help="Tokens that are computed at once.")
-@click.option("--flash-attn", type=click.Choice(["on", "off"]), default="on", help="Attention without a table of scores.")  # fmt: skip
+@click.option("--flash-attn", type=click.Choice(["on", "off"]), default="on", help="Attention without a table of scores.")
 @click.option("--kv-unified", is_flag=True, help="One cache for all sequences.")
 @click.option("--swa-full", is_flag=True, help="Sliding layers keep the whole context, as llama-cpp-python has it.")
-@click.option("--outputs", type=click.IntRange(0, 1 << 24), default=0, metavar="N", help="Results of a batch that are asked for: a server's are one of each sequence; 0 is all.")  # fmt: skip
-@click.option("--gpu-layers", type=click.IntRange(0, 4096), metavar="N", help="Layers on devices; by default as many as fit.")  # fmt: skip
-@click.option("--cpu-experts", type=click.IntRange(0, 4096), default=0, metavar="N", help="Layers whose experts stay in main memory.")  # fmt: skip
+@click.option(
+    "--outputs",
+    type=click.IntRange(0, 1 << 24),
+    default=0,
+    metavar="N",
+    help="Results of a batch that are asked for: a server's are one of each sequence; 0 is all.",
+)
+@click.option("--gpu-layers", type=click.IntRange(0, 4096), metavar="N", help="Layers on devices; by default as many as fit.")
+@click.option("--cpu-experts", type=click.IntRange(0, 4096), default=0, metavar="N", help="Layers whose experts stay in main memory.")
 @click.option("--tensor-split", default="", metavar="A,B…", help="Shares of the devices; by default by what is free.")
-@click.option("--gpu-share", type=click.FloatRange(0.01, 1.0), metavar="X", help="vLLM: its part of each GPU (gpu_memory_utilization).")  # fmt: skip
+@click.option("--gpu-share", type=click.FloatRange(0.01, 1.0), metavar="X", help="vLLM: its part of each GPU (gpu_memory_utilization).")
 @click.option("--tensor-parallel", type=click.IntRange(1, 64), metavar="N", help="vLLM: ranks that share each layer.")
 @click.option("--pipeline-parallel", type=click.IntRange(1, 64), metavar="N", help="vLLM: stages one behind another.")
 @click.option("--eager", is_flag=True, help="vLLM: without graphs.")
-@click.option("--draft", default="", metavar="MODEL", help="A draft model beside it, as `rigup serve --draft` has one: it takes its memory first.")  # fmt: skip
+@click.option(
+    "--draft", default="", metavar="MODEL", help="A draft model beside it, as `rigup serve --draft` has one: it takes its memory first."
+)
 @click.option("--quant", default="", metavar="Q", help="Ask of the model as this type of file: Q4_K_M, IQ4_XS …")
 @click.option("--train", type=click.Choice(["full", "lora", "qlora"]), help="What a training step takes instead.")
 @click.option("--optimizer", type=click.Choice(_OPTIMIZERS), default="adamw", help="Of training.")
-@click.option("--precision", type=click.Choice(["fp32", "bf16", "mixed"]), default="bf16", help="Of training: weights and states in bf16, or weights in fp32 and operations in bf16 (mixed).")  # fmt: skip
-@click.option("--samples", type=click.IntRange(1, 1 << 16), default=1, metavar="N", help="Sequences of a training step on each device.")  # fmt: skip
+@click.option(
+    "--precision",
+    type=click.Choice(["fp32", "bf16", "mixed"]),
+    default="bf16",
+    help="Of training: weights and states in bf16, or weights in fp32 and operations in bf16 (mixed).",
+)
+@click.option("--samples", type=click.IntRange(1, 1 << 16), default=1, metavar="N", help="Sequences of a training step on each device.")
 @click.option("--checkpointing", is_flag=True, help="Training: activations of layers are computed anew.")
 @click.option("--rank", type=click.IntRange(1, 4096), default=16, metavar="N", help="Of LoRA's matrices.")
-@click.option("--sharding", type=click.Choice(["ddp", "zero1", "zero2", "zero3"]), default="ddp", help="Training on several devices; zero3 is FSDP too.")  # fmt: skip
-@click.option("--side", type=click.IntRange(64, 16384), metavar="N", help="Pixels of a side, of a model that makes pictures.")  # fmt: skip
+@click.option(
+    "--sharding",
+    type=click.Choice(["ddp", "zero1", "zero2", "zero3"]),
+    default="ddp",
+    help="Training on several devices; zero3 is FSDP too.",
+)
+@click.option("--side", type=click.IntRange(64, 16384), metavar="N", help="Pixels of a side, of a model that makes pictures.")
 @click.option("--list", "listing", is_flag=True, help="Rank well-known models for the machine instead.")
 @click.option("--use", type=click.Choice(["chat", "code", "vision", "embedding"]), help="With --list: models for this.")
 @click.option("--formula", is_flag=True, help="Reckon, even where the engine could plan it itself.")
-@click.option("--engine-python", default="", metavar="PYTHON", help="The interpreter whose llama.cpp (xllamacpp) plans it; by default this one, where it has one.")  # fmt: skip
+@click.option(
+    "--engine-python",
+    default="",
+    metavar="PYTHON",
+    help="The interpreter whose llama.cpp (xllamacpp) plans it; by default this one, where it has one.",
+)
 @click.option("--html", "page", metavar="FILE", help="Write the bars as a page too.")
 @click.option("--png", "picture", metavar="FILE", help="Write the bars as a picture too (needs matplotlib).")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.fit/1).")
 def command(
-    model: str, where: str | None, listing: bool, use: str | None, page: str | None, picture: str | None,
-    as_json: bool, **wish: Any,
-) -> int:  # fmt: skip
+    model: str, where: str | None, listing: bool, use: str | None, page: str | None, picture: str | None, as_json: bool, **wish: Any
+) -> int:
     """Tell what a model takes, whether it fits, how fast it is, and what to change.
 
     MODEL is a GGUF file, also one of several, or a header alone; a folder with config.json; a safetensors file or a folder
@@ -128,10 +155,16 @@ def _training_answer(asked: "Asked", where: str | None, wish: dict[str, Any]) ->
     from rigup.fit.where import pools_on
 
     training = Wish(
-        kind=wish["train"], optimizer=wish["optimizer"], precision=wish["precision"], samples=wish["samples"],
-        context=wish["context"] or _trained_for(asked, _DEFAULT_SEQUENCE), kept=not wish["checkpointing"],
-        flash_attn=wish["flash_attn"] == "on", rank=wish["rank"], sharding=wish["sharding"],
-    )  # fmt: skip
+        kind=wish["train"],
+        optimizer=wish["optimizer"],
+        precision=wish["precision"],
+        samples=wish["samples"],
+        context=wish["context"] or _trained_for(asked, _DEFAULT_SEQUENCE),
+        kept=not wish["checkpointing"],
+        flash_attn=wish["flash_attn"] == "on",
+        rank=wish["rank"],
+        sharding=wish["sharding"],
+    )
     return judged_training(asked, training, pools_on(where))
 
 
@@ -141,9 +174,13 @@ def _serving_answer(asked: "Asked", model: str, where: str | None, wish: dict[st
     from rigup.fit.where import pools_on
 
     serving = Wish(
-        context=wish["context"] or _trained_for(asked, _DEFAULT_CONTEXT), kv=wish["kv"], share=wish["gpu_share"],
-        tensor=wish["tensor_parallel"], pipeline=wish["pipeline_parallel"], eager=wish["eager"],
-    )  # fmt: skip
+        context=wish["context"] or _trained_for(asked, _DEFAULT_CONTEXT),
+        kv=wish["kv"],
+        share=wish["gpu_share"],
+        tensor=wish["tensor_parallel"],
+        pipeline=wish["pipeline_parallel"],
+        eager=wish["eager"],
+    )
     return judged_by_vllm(asked, serving, pools_on(where), model)
 
 
@@ -151,9 +188,7 @@ def _trained_for(asked: "Asked", most: int) -> int:
     return min(asked.model.number("context_length") or most, most)
 
 
-def _engine_answer(
-    asked: "Asked", model: str, where: str | None, wish: dict[str, Any], is_given: dict[str, bool]
-) -> "Fit":
+def _engine_answer(asked: "Asked", model: str, where: str | None, wish: dict[str, Any], is_given: dict[str, bool]) -> "Fit":
     from rigup.fit.engine import engine_pythons
     from rigup.fit.engines import judged_by, with_draft
     from rigup.fit.where import pools_on
@@ -168,15 +203,11 @@ def _engine_answer(
             request = _request(asked, {**wish, "context": usual_context(asked.model, pools, os.environ)})
         request = as_ollama(request, os.environ, is_given)
     draft = _draft(wish["draft"], asked, request, pools) if wish["draft"] else None
-    fit = judged_by(
-        wish["engine"], asked, request, draft[1] if draft else pools, model, questions=not wish["formula"], pythons=pythons
-    )  # fmt: skip
+    fit = judged_by(wish["engine"], asked, request, draft[1] if draft else pools, model, questions=not wish["formula"], pythons=pythons)
     return with_draft(fit, *draft[::2]) if draft else fit
 
 
-def _draft(
-    word: str, asked: "Asked", request: "Request", pools: "Sequence[Pool]"
-) -> "tuple[Draft, Sequence[Pool], str]":
+def _draft(word: str, asked: "Asked", request: "Request", pools: "Sequence[Pool]") -> "tuple[Draft, Sequence[Pool], str]":
     """A draft model, what it leaves of the memories, and its file for the words that start it. Raises FitError."""
     from rigup.cli.fit_asked import asked_of
     from rigup.fit.drafts import drafted, has_same_words
@@ -189,9 +220,12 @@ def _draft(
     placed = drafted(found.model, request, pools)
     sizes = [part.total for part in placed.plan.parts]
     draft = Draft(
-        model=model_fields(found), gpu_layers=placed.layers, total=sum(sizes), of_devices=sizes,
+        model=model_fields(found),
+        gpu_layers=placed.layers,
+        total=sum(sizes),
+        of_devices=sizes,
         same_words=has_same_words(found.model, asked.model),
-    )  # fmt: skip
+    )
     return draft, placed.left, str(found.path or "DRAFT.gguf")
 
 
@@ -230,11 +264,20 @@ def _request(asked: "Asked", wish: dict[str, Any]) -> "Request":
 
     trained = asked.model.number("context_length") or _DEFAULT_CONTEXT
     return Request(
-        context=wish["context"] or min(trained, _DEFAULT_CONTEXT), kv_type_k=wish["kv"], kv_type_v=wish["kv"],
-        parallel=wish["parallel"], batch=wish["batch"], ubatch=wish["ubatch"], flash_attn=wish["flash_attn"] == "on",
-        kv_unified=wish["kv_unified"], swa_whole=wish["swa_full"], outputs=wish["outputs"],
-        gpu_layers=wish["gpu_layers"], cpu_experts=wish["cpu_experts"], tensor_split=_shares(wish["tensor_split"]),
-    )  # fmt: skip
+        context=wish["context"] or min(trained, _DEFAULT_CONTEXT),
+        kv_type_k=wish["kv"],
+        kv_type_v=wish["kv"],
+        parallel=wish["parallel"],
+        batch=wish["batch"],
+        ubatch=wish["ubatch"],
+        flash_attn=wish["flash_attn"] == "on",
+        kv_unified=wish["kv_unified"],
+        swa_whole=wish["swa_full"],
+        outputs=wish["outputs"],
+        gpu_layers=wish["gpu_layers"],
+        cpu_experts=wish["cpu_experts"],
+        tensor_split=_shares(wish["tensor_split"]),
+    )
 
 
 def _shares(text: str) -> tuple[float, ...]:

@@ -13,11 +13,19 @@ from rigup.schemas.fit_more import FitImages, FitTrain
 from rigup.sizes import gibibytes
 
 _COLOURS = {
-    "weights": ("#3b6ea8", N_("weights")), "parameters": ("#3b6ea8", N_("weights")), "gradients": ("#7a5195", N_("gradients")),
-    "optimizer": ("#bc5090", N_("optimizer's state")), "kv": ("#d9822b", N_("cache")), "recurrent": ("#e0a458", N_("state")),
-    "activations": ("#d9822b", N_("activations")), "compute": ("#5a9e6f", N_("work space")), "temporary": ("#5a9e6f", N_("work space")),
-    "output": ("#8fbf9f", N_("results")), "projector": ("#a37fb5", N_("projector")), "overhead": ("#8a8f98", N_("the engine itself")),
-}  # fmt: skip
+    "weights": ("#3b6ea8", N_("weights")),
+    "parameters": ("#3b6ea8", N_("weights")),
+    "gradients": ("#7a5195", N_("gradients")),
+    "optimizer": ("#bc5090", N_("optimizer's state")),
+    "kv": ("#d9822b", N_("cache")),
+    "recurrent": ("#e0a458", N_("state")),
+    "activations": ("#d9822b", N_("activations")),
+    "compute": ("#5a9e6f", N_("work space")),
+    "temporary": ("#5a9e6f", N_("work space")),
+    "output": ("#8fbf9f", N_("results")),
+    "projector": ("#a37fb5", N_("projector")),
+    "overhead": ("#8a8f98", N_("the engine itself")),
+}
 _FREE, _INK = "#e6e8eb", "#1d2733"
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:52rem;padding:0 1rem;color:#1d2733;background:#fff}"
@@ -47,12 +55,10 @@ def as_page(fit: Answer, path: str) -> None:
     parts = [_bar(*memory) for memory in bars(fit)]
     kinds = dict.fromkeys(name for _name, _room, taken in bars(fit) for name, _count in taken)
     keys = {_(_COLOURS[name][1]): _COLOURS[name][0] for name in kinds}
-    key = "".join(
-        f'<span><i style="background:{colour}"></i>{html.escape(word)}</span>' for word, colour in keys.items()
-    )
+    key = "".join(f'<span><i style="background:{colour}"></i>{html.escape(word)}</span>' for word, colour in keys.items())
     title = html.escape(str(fit.model.name))
     body = f'<h1>{title}</h1>{"".join(parts)}<p class="key">{key}</p><pre>{html.escape(report(fit))}</pre>'
-    head = f'<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'  # fmt: skip
+    head = f'<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'
     _write(path, f"{head}<body>{body}</body></html>\n".encode())
 
 
@@ -100,9 +106,7 @@ def as_picture(fit: Answer, path: str) -> None:
         at = 0.0
         for kind, count in taken:
             word = _(_COLOURS[kind][1])
-            axes.barh(
-                place, count / 2**30, left=at, color=_COLOURS[kind][0], height=0.6, label=None if word in seen else word
-            )
+            axes.barh(place, count / 2**30, left=at, color=_COLOURS[kind][0], height=0.6, label=None if word in seen else word)
             seen.add(word)
             at += count / 2**30
         if room:

@@ -12,14 +12,22 @@ from rigup.sizes import gibibytes
 
 Answer = Fit | FitTrain | FitImages
 _TRAINED = {
-    "parameters": N_("weights"), "gradients": N_("gradients"), "optimizer": N_("optimizer's state"),
-    "activations": N_("activations"), "temporary": N_("work space"),
-}  # fmt: skip
+    "parameters": N_("weights"),
+    "gradients": N_("gradients"),
+    "optimizer": N_("optimizer's state"),
+    "activations": N_("activations"),
+    "temporary": N_("work space"),
+}
 _WAYS = {
-    "all": N_("all on the card at once"), "parts": N_("one part after another, the others in main memory"),
+    "all": N_("all on the card at once"),
+    "parts": N_("one part after another, the others in main memory"),
     "pieces": N_("one layer after another, which is slow"),
-}  # fmt: skip
-_PARTS = {"denoiser": N_("what draws (U-Net or transformer)"), "vae": N_("what makes pixels (VAE)"), "text encoders": N_("what reads the text")}  # fmt: skip
+}
+_PARTS = {
+    "denoiser": N_("what draws (U-Net or transformer)"),
+    "vae": N_("what makes pixels (VAE)"),
+    "text encoders": N_("what reads the text"),
+}
 
 
 def report(fit: Answer, color: bool = False) -> str:
@@ -33,30 +41,30 @@ def train_text(fit: FitTrain, color: bool = False) -> str:
     """The report of a training step."""
     request, memory = fit.request, fit.memory
     fields = {
-        "model": fit.model.name, "size": gibibytes(memory.total, 2), "samples": request.samples, "context": request.context,
-        "kind": request.train, "optimizer": request.optimizer, "precision": request.precision,
-    }  # fmt: skip
+        "model": fit.model.name,
+        "size": gibibytes(memory.total, 2),
+        "samples": request.samples,
+        "context": request.context,
+        "kind": request.train,
+        "optimizer": request.optimizer,
+        "precision": request.precision,
+    }
     if fit.fits is False:
-        sentence = _("Training {model} ({kind}, {optimizer}, {precision}) does not fit: a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
+        sentence = _(
+            "Training {model} ({kind}, {optimizer}, {precision}) does not fit: a step of {samples} x {context} tokens takes {size} on each device."
+        )
     else:
-        sentence = _("Training {model} ({kind}, {optimizer}, {precision}): a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
-    parts = [
-        f"{_(word)} {gibibytes(getattr(memory, name), 2)}" for name, word in _TRAINED.items() if getattr(memory, name)
-    ]
+        sentence = _(
+            "Training {model} ({kind}, {optimizer}, {precision}): a step of {samples} x {context} tokens takes {size} on each device."
+        )
+    parts = [f"{_(word)} {gibibytes(getattr(memory, name), 2)}" for name, word in _TRAINED.items() if getattr(memory, name)]
     lines = [style(line, bold=True) for line in wrapped(sentence.format(**fields))]
     lines += wrapped(_("At its peak: {parts}.").format(parts=", ".join(parts)), "  ", "  ")
     for pool in fit.devices:
         room = _("{memory}: room for {size} of tensors").format(memory=pool.name, size=gibibytes(pool.room or 0, 2))
-        lines += wrapped(
-            room if pool.room is not None else _("{memory}: how much is free is not known").format(memory=pool.name)
-        )
+        lines += wrapped(room if pool.room is not None else _("{memory}: how much is free is not known").format(memory=pool.name))
     if fit.largest_batch is not None:
-        lines += [
-            "",
-            *wrapped(
-                _("The largest batch that fits on each device: {count} sequences.").format(count=fit.largest_batch)
-            ),
-        ]
+        lines += ["", *wrapped(_("The largest batch that fits on each device: {count} sequences.").format(count=fit.largest_batch))]
     lines += change_lines(fit.changes, _("What each change by itself would free, and what it costs (✓: then it fits):"))
     lines += ["", *(line for note in fit.notes for line in wrapped(note))]
     report_text = "\n".join(lines)
@@ -66,11 +74,7 @@ def train_text(fit: FitTrain, color: bool = False) -> str:
 def images_text(fit: FitImages, color: bool = False) -> str:
     """The report of a model that makes pictures."""
     model = fit.model
-    fields = {
-        "model": model.name,
-        "family": model.family or _("a kind that is not known here"),
-        "side": model.side,
-    }
+    fields = {"model": model.name, "family": model.family or _("a kind that is not known here"), "side": model.side}
     head = _("{model} ({family}) makes pictures; for one of {side} x {side} pixels it takes about:").format(**fields)
     lines = [style(line, bold=True) for line in wrapped(head)]
     for choice in fit.ways:

@@ -16,9 +16,14 @@ from rigup.sizes import gibibytes
 _GIB = 1 << 30
 _BAR, _LEAST_BAR = 40, 12
 _PARTS = {
-    "weights": N_("weights"), "kv": N_("cache"), "recurrent": N_("state"), "compute": N_("work space"),
-    "output": N_("results"), "projector": N_("projector"), "overhead": N_("the engine itself"),
-}  # fmt: skip
+    "weights": N_("weights"),
+    "kv": N_("cache"),
+    "recurrent": N_("state"),
+    "compute": N_("work space"),
+    "output": N_("results"),
+    "projector": N_("projector"),
+    "overhead": N_("the engine itself"),
+}
 _MARKS = {"weights": "█", "kv": "▓", "recurrent": "▓", "compute": "▒", "output": "▒", "projector": "▒", "overhead": "░"}
 _SMALL = 0.005  # of a gibibyte; what is less is not named
 
@@ -26,8 +31,13 @@ _SMALL = 0.005  # of a gibibyte; what is less is not named
 def text(fit: Fit, color: bool = False) -> str:
     """The whole report."""
     parts = [
-        [*_head(fit), *_draft(fit)], *(_memory(device) for device in fit.devices), _speed(fit), _answers(fit), start_lines(fit), _end(fit)
-    ]  # fmt: skip
+        [*_head(fit), *_draft(fit)],
+        *(_memory(device) for device in fit.devices),
+        _speed(fit),
+        _answers(fit),
+        start_lines(fit),
+        _end(fit),
+    ]
     report = "\n\n".join("\n".join(part) for part in parts if part)
     return report if color else click.unstyle(report)
 
@@ -36,9 +46,7 @@ def list_text(models: list[Ranked], color: bool = False) -> str:
     """The models that a machine holds, one a line."""
     if not models:
         return "\n".join(wrapped(_("No model of the table fits this machine whole.")))
-    head = wrapped(
-        _("Models that fit whole with a server's settings, the largest first; tokens a second are estimates:")
-    )
+    head = wrapped(_("Models that fit whole with a server's settings, the largest first; tokens a second are estimates:"))
     rows = [(model.name, model.quantisation, gibibytes(model.total, 2), _rate(model.decode)) for model in models]
     wide = [max(columns(row[place]) for row in rows) for place in range(4)]
     lines = [
@@ -55,13 +63,15 @@ def _rate(rate: Range | None) -> str:
 
 def _head(fit: Fit) -> list[str]:
     model = fit.model
-    fields = {"model": model.name, "type": model.quantisation, "context": fit.request.context, "size": gibibytes(fit.memory.total, 2)}  # fmt: skip
+    fields = {"model": model.name, "type": model.quantisation, "context": fit.request.context, "size": gibibytes(fit.memory.total, 2)}
     if not fit.fits:
         sentence = _("{model} {type} does not fit: with {context} tokens of context it takes {size}.")
     elif len(fit.devices) == 1:
         sentence = _("{model} {type} fits: with {context} tokens of context it takes {size} of main memory.")
     elif (on_devices := fit.answers.gpu_layers) is not UNSET and on_devices < (layers := fit.model.layers + 1):
-        sentence = _("{model} {type} fits in part: with {context} tokens of context it takes {size}, and {layers} of {all} layers go on the GPU.")  # fmt: skip
+        sentence = _(
+            "{model} {type} fits in part: with {context} tokens of context it takes {size}, and {layers} of {all} layers go on the GPU."
+        )
         fields |= {"layers": on_devices, "all": layers}
     else:
         sentence = _("{model} {type} fits: with {context} tokens of context it takes {size}.")
@@ -75,11 +85,11 @@ def _draft(fit: Fit) -> list[str]:
         return []
     fields = {"model": draft.model.name, "type": draft.model.quantisation, "size": gibibytes(draft.total, 2)}
     if len(fit.devices) == 1:
-        sentence = _(
-            "The draft model {model} {type} comes first and takes {size}: what is free below is what it leaves."
-        )
+        sentence = _("The draft model {model} {type} comes first and takes {size}: what is free below is what it leaves.")
     else:
-        sentence = _("The draft model {model} {type} comes first and takes {size}, with {layers} of {all} layers on the GPU: what is free below is what it leaves.")  # fmt: skip
+        sentence = _(
+            "The draft model {model} {type} comes first and takes {size}, with {layers} of {all} layers on the GPU: what is free below is what it leaves."
+        )
         fields |= {"layers": str(draft.gpu_layers), "all": str(draft.model.layers + 1)}
     other = _("Its vocabulary is not that of the model: the engine goes on without it.")
     return [*wrapped(sentence.format(**fields)), *([] if draft.same_words else wrapped(other))]
@@ -139,16 +149,12 @@ def _answers(fit: Fit) -> list[str]:
         sentence = _("The model was made for {count} tokens of context: more fits, and it answers worse beyond those.")
         lines += wrapped(sentence.format(count=fit.model.context_trained or answers.longest_context))
     elif answers.longest_context:
-        lines += wrapped(_("The longest context that fits like this: {count} tokens.").format(count=answers.longest_context))  # fmt: skip
+        lines += wrapped(_("The longest context that fits like this: {count} tokens.").format(count=answers.longest_context))
     if answers.sequences is not UNSET:
         sentence = _("Its cache holds {count} tokens, which is {sequences} sequences of this length at once.")
-        return [
-            *lines,
-            *wrapped(sentence.format(count=answers.cache_tokens, sequences=answers.sequences)),
-            *change_lines(answers.changes),
-        ]
+        return [*lines, *wrapped(sentence.format(count=answers.cache_tokens, sequences=answers.sequences)), *change_lines(answers.changes)]
     if answers.best_quantisation:
-        lines += wrapped(_("The finest quantisation that fits with this context: {name}.").format(name=answers.best_quantisation))  # fmt: skip
+        lines += wrapped(_("The finest quantisation that fits with this context: {name}.").format(name=answers.best_quantisation))
     else:
         lines += wrapped(_("No quantisation makes it fit with this context."))
     return lines + change_lines(answers.changes)
@@ -160,12 +166,7 @@ def change_lines(changes: Sequence[Change | TrainChange], head: str = "") -> lis
         return []
     lines = [
         "",
-        *wrapped(
-            head
-            or _(
-                "What each change by itself would free, and what it costs (✓: then all of it goes where it is fastest):"
-            )
-        ),
+        *wrapped(head or _("What each change by itself would free, and what it costs (✓: then all of it goes where it is fastest):")),
     ]
     options, freed = [_option(change) for change in changes], [gibibytes(change.frees, 2) for change in changes]
     wide = max(map(columns, options)), max(map(columns, freed))

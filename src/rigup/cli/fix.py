@@ -33,9 +33,17 @@ if TYPE_CHECKING:
 @click.option("-q", "--quiet", is_flag=True, help="Say only what fails.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.fix/1).")
 def command(
-    cause: str | None, program: tuple[str, ...], all_safe: bool, source: str | None, environment: str, explained: bool,
-    yes: bool, dry_run: bool, quiet: bool, as_json: bool,
-) -> int:  # fmt: skip
+    cause: str | None,
+    program: tuple[str, ...],
+    all_safe: bool,
+    source: str | None,
+    environment: str,
+    explained: bool,
+    yes: bool,
+    dry_run: bool,
+    quiet: bool,
+    as_json: bool,
+) -> int:
     """Show the steps that mend a finding of the doctor; take them when you agree, and look again.
 
     Without CAUSE, list what can be mended and the command for each; nothing is changed.
@@ -84,11 +92,7 @@ def _list(source: str | None, environment: str, program: tuple[str, ...], as_jso
         steps = [step for fix in finding.fixes[:1] for step in fix.steps]
         lines += [line for step in steps for line in wrapped(step.title, "  ", "  ")]
         lines += ["    " + line for step in steps for line in commands(step)]
-        lines += (
-            ["  " + shlex.join(["rigup", "fix", finding.cause, *extra])]
-            if steps
-            else wrapped(finding.mends, "  ", "  ")
-        )
+        lines += ["  " + shlex.join(["rigup", "fix", finding.cause, *extra])] if steps else wrapped(finding.mends, "  ", "  ")
         click.echo("\n".join(lines) + "\n")
     click.echo("\n".join(wrapped(_("`rigup fix CAUSE` shows all steps and asks before it takes them."))))
     return 1
@@ -109,11 +113,9 @@ def _one_of(cause: str | None, all_safe: bool, source: str | None) -> None:
     if cause is not None and not all_safe:
         _check_cause(cause)
     elif cause is not None:
-        raise click.UsageError(_("Name one cause, or --all-safe for all that safe steps mend. `rigup doctor` tells which there are."))  # fmt: skip
+        raise click.UsageError(_("Name one cause, or --all-safe for all that safe steps mend. `rigup doctor` tells which there are."))
     elif source is not None:
-        raise click.UsageError(
-            _("--all-safe mends this machine; of another one name a cause, and its steps are shown.")
-        )
+        raise click.UsageError(_("--all-safe mends this machine; of another one name a cause, and its steps are shown."))
 
 
 def _show(cause: str | None, mending: "Mending", explained: bool, as_json: bool) -> int:
@@ -155,9 +157,7 @@ def _text(mending: "Mending", explained: bool) -> str:
         if mending.plan is None:
             fixes = finding.fixes[:2]
             ways = [
-                "\n".join(
-                    [*steps_text(fix.steps, explained), *(after(fix, "     ") if has_own_check(fixes, number) else [])]
-                )
+                "\n".join([*steps_text(fix.steps, explained), *(after(fix, "     ") if has_own_check(fixes, number) else [])])
                 for number, fix in enumerate(fixes)
             ]
             parts += [_("or:") + "\n" + way if number else way for number, way in enumerate(ways)]

@@ -20,9 +20,7 @@ def head_sentence(answer: Doctor, here: bool) -> str:
     }[verdict]
     if verdict != "healthy" or answer.machine.accelerators:
         return meaning
-    return (
-        _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else _no_gpu(answer, meaning)
-    )
+    return _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else _no_gpu(answer, meaning)
 
 
 def _healthy(answer: Doctor) -> str:
@@ -33,7 +31,7 @@ def _healthy(answer: Doctor) -> str:
     if any(message.works for message in answer.harmless):
         told = _("What is shown works; the messages below ({programs}) are known, and none of them is a fault.")
     else:
-        told = _("Nothing wrong is to be seen in what was given; the messages below ({programs}) are known, and none of them is a fault.")  # fmt: skip
+        told = _("Nothing wrong is to be seen in what was given; the messages below ({programs}) are known, and none of them is a fault.")
     return told.format(programs=programs)
 
 
@@ -46,9 +44,7 @@ def _unknown(answer: Doctor, loud: bool) -> str:
     if answer.harmless and not loud:
         return _("The messages that are named below are without consequence; of the rest too little was seen.")
     if not loud and any(device.state in ("expected", "verified") for device in answer.machine.accelerators or []):
-        return _(
-            "Nothing wrong was found, and nothing that is shown speaks against the GPU; more is not known of what is asked."
-        )
+        return _("Nothing wrong was found, and nothing that is shown speaks against the GPU; more is not known of what is asked.")
     return _("Too little was seen to say that all is well; nothing wrong was found.")
 
 

@@ -68,9 +68,15 @@ def _run(record: "Record") -> "Run":
     except JournalError as error:
         return Run(number=record.number, state="unreadable", because=str(error))
     return Run(
-        number=record.number, made_at=intent.made_at, title=intent.title, state=state_of(record),
-        environment=intent.environment or None, done=len(done(record)), steps=len(intent.steps), folder=str(record.folder),
-    )  # fmt: skip
+        number=record.number,
+        made_at=intent.made_at,
+        title=intent.title,
+        state=state_of(record),
+        environment=intent.environment or None,
+        done=len(done(record)),
+        steps=len(intent.steps),
+        folder=str(record.folder),
+    )
 
 
 def _lines(run: "Run") -> list[str]:

@@ -42,11 +42,15 @@ def _steps(record: "Record", steps: "list[Step]") -> "list[RunStep]":
     ended = ends(record)
     return [
         RunStep(
-            number=number + 1, title=step.title, state=ended.get(number, "not-begun"), root=step.root,
-            log=str(record.log(number)) if record.log(number).is_file() else None, ran=_ran(record, number),
+            number=number + 1,
+            title=step.title,
+            state=ended.get(number, "not-begun"),
+            root=step.root,
+            log=str(record.log(number)) if record.log(number).is_file() else None,
+            ran=_ran(record, number),
         )
         for number, step in enumerate(steps)
-    ]  # fmt: skip
+    ]
 
 
 def _ran(record: "Record", number: int) -> "list[Ran]":
@@ -79,10 +83,14 @@ def _plain(line: str) -> str:
 def run_states() -> dict[str, str]:
     """How a run ended, as a person reads it."""
     return {
-        "finished": _("done"), "failed": _("failed"), "waiting": _("waits for a restart"),
-        "broken-off": _("broken off"), "taken-back": _("taken back"), "being-taken-back": _("half taken back"),
+        "finished": _("done"),
+        "failed": _("failed"),
+        "waiting": _("waits for a restart"),
+        "broken-off": _("broken off"),
+        "taken-back": _("taken back"),
+        "being-taken-back": _("half taken back"),
         "unreadable": _("unreadable"),
-    }  # fmt: skip
+    }
 
 
 def local_time(moment: str) -> str:
@@ -119,13 +127,19 @@ def _some(output: list[str], state: str) -> list[str]:
     """The first lines; of what failed the last ones, which tell why."""
     lines = [line for line in output if line.strip()]
     shown = lines[-_TAIL:] if state in ("failed", "begun", "undo-failed") else lines[:_HEAD]
-    return [*shown, *([_("… and {count} lines more").format(count=len(lines) - len(shown))] if len(lines) > len(shown) else [])]  # fmt: skip
+    return [*shown, *([_("… and {count} lines more").format(count=len(lines) - len(shown))] if len(lines) > len(shown) else [])]
 
 
 def _state_names() -> dict[str, str]:
     """How a step stands, as a person reads it."""
     return {
-        "done": _("done"), "failed": _("failed"), "skipped": _("is there"), "left": _("left to you"),
-        "begun": _("broken off"), "undone": _("taken back"), "cannot-undo": _("could not be taken back"),
-        "undo-failed": _("could not be taken back"), "not-begun": _("not begun"),
-    }  # fmt: skip
+        "done": _("done"),
+        "failed": _("failed"),
+        "skipped": _("is there"),
+        "left": _("left to you"),
+        "begun": _("broken off"),
+        "undone": _("taken back"),
+        "cannot-undo": _("could not be taken back"),
+        "undo-failed": _("could not be taken back"),
+        "not-begun": _("not begun"),
+    }

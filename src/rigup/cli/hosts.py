@@ -58,9 +58,7 @@ def _at_the_door() -> dict[str, tuple[str, str]]:
 
 
 def _on_the_host() -> dict[str, tuple[str, str]]:
-    windows = _(
-        "On Windows run the script of `rigup capture --script powershell` there, then `rigup doctor --from` here."
-    )
+    windows = _("On Windows run the script of `rigup capture --script powershell` there, then `rigup doctor --from` here.")
     login = _("Look at what its shell prints at login: `ssh HOST true` should print nothing.")
     return {
         "no-shell": (_("There is no POSIX shell on the other side."), windows),
@@ -76,9 +74,7 @@ def status(hosts: dict[str, Asked]) -> int:
     """2 where somebody could not be asked, 1 where something is wrong."""
     if any(isinstance(answer, NotAsked) for answer in hosts.values()):
         return 2
-    return int(
-        any(isinstance(answer, Doctor) and answer.verdict in ("broken", "degraded") for answer in hosts.values())
-    )
+    return int(any(isinstance(answer, Doctor) and answer.verdict in ("broken", "degraded") for answer in hosts.values()))
 
 
 def text(hosts: dict[str, Asked], verbose: int, color: bool) -> str:
@@ -102,9 +98,7 @@ def _host_lines(name: str, answer: Asked, verbose: int, color: bool) -> list[str
 def _error(name: str, answer: NotAsked) -> list[str]:
     lines = wrapped(_("{host} could not be asked: {because}").format(host=name, because=answer.because))
     lines += wrapped(answer.next, "  ", "  ")
-    return lines + [
-        line for message in answer.said.splitlines()[-5:] for line in wrapped("ssh: " + message, "  ", "    ")
-    ]
+    return lines + [line for message in answer.said.splitlines()[-5:] for line in wrapped("ssh: " + message, "  ", "    ")]
 
 
 def _heading(name: str) -> str:

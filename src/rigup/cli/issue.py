@@ -22,10 +22,13 @@ _MOST_TROUBLES = 8
 _WIDEST = 200  # characters of a line that was read
 # What whoever helps asks for first: kinds of facts, and which of their fields tell the version.
 _VERSIONS = (
-    ("distributions", ("name", "id", "version")), ("platforms", ("system", "release", "wsl", "architecture")),
-    ("drivers", ("vendor", "version", "cuda")), ("toolkits", ("name", "version")),
-    ("torches", ("version", "build", "cuda", "hip", "available")), ("tensorflows", ("version", "build")),
-)  # fmt: skip
+    ("distributions", ("name", "id", "version")),
+    ("platforms", ("system", "release", "wsl", "architecture")),
+    ("drivers", ("vendor", "version", "cuda")),
+    ("toolkits", ("name", "version")),
+    ("torches", ("version", "build", "cuda", "hip", "available")),
+    ("tensorflows", ("version", "build")),
+)
 
 
 def issue(source: str | None, wake: bool) -> tuple[str, int]:
@@ -72,8 +75,14 @@ def markdown(answer: Doctor) -> str:
         _devices(answer),
         _versions(answer),
         _details(answer, loud),
-        ["<sub>" + _("Written by `rigup doctor --issue`, rigup {version}. Names, keys, serial numbers and addresses are taken out.").format(version=__version__) + "</sub>"],
-    ]  # fmt: skip
+        [
+            "<sub>"
+            + _("Written by `rigup doctor --issue`, rigup {version}. Names, keys, serial numbers and addresses are taken out.").format(
+                version=__version__
+            )
+            + "</sub>"
+        ],
+    ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
@@ -123,16 +132,17 @@ def _devices(answer: Doctor) -> list[str]:
     devices = answer.machine.accelerators or []
     if not devices:
         return []
-    lines = [
-        "| # | " + " | ".join((_("device"), _("ISA"), _("memory"), _("driver"), _("state"))) + " |",
-        "|---" * 6 + "|",
-    ]
+    lines = ["| # | " + " | ".join((_("device"), _("ISA"), _("memory"), _("driver"), _("state"))) + " |", "|---" * 6 + "|"]
     for device in devices[:_MOST_DEVICES]:
         driver = device.driver or BoundDriver()
         cells = [
-            str(device.index), str(device.name or device.pci_id or device.vendor), device.isa or "",
-            memory(device), driver_name(driver), device.state,
-        ]  # fmt: skip
+            str(device.index),
+            str(device.name or device.pci_id or device.vendor),
+            device.isa or "",
+            memory(device),
+            driver_name(driver),
+            device.state,
+        ]
         lines.append("| " + " | ".join(cell(part) for part in cells) + " |")
     if len(devices) > _MOST_DEVICES:
         lines += ["", _("… and {count} more").format(count=len(devices) - _MOST_DEVICES)]
@@ -152,9 +162,13 @@ def _versions(answer: Doctor) -> list[str]:
 
 def _kinds() -> dict[str, str]:
     return {
-        "distributions": _("System"), "platforms": _("Kernel"), "drivers": _("Drivers"), "toolkits": _("Toolkits"),
-        "torches": _("torch"), "tensorflows": _("TensorFlow"),
-    }  # fmt: skip
+        "distributions": _("System"),
+        "platforms": _("Kernel"),
+        "drivers": _("Drivers"),
+        "toolkits": _("Toolkits"),
+        "torches": _("torch"),
+        "tensorflows": _("TensorFlow"),
+    }
 
 
 def _field(row: dict[str, Any], name: str) -> str:
@@ -171,13 +185,9 @@ def _details(answer: Doctor, loud: list[Finding]) -> list[str]:
     skipped = [
         _("not known: {unknown}; would decide {causes}").format(unknown=row.unknown, causes=", ".join(row.would_decide[:3]))
         for row in answer.skipped
-    ]  # fmt: skip
+    ]
     lines = [*troubles(answer)[:_MOST_TROUBLES], *lines[:_MOST_LINES], *skipped[: max(4, _MOST_LINES - len(lines))]]
-    lines += (
-        [_("messages without a cause: {names}").format(names=", ".join(answer.unexplained[:8]))]
-        if answer.unexplained
-        else []
-    )
+    lines += [_("messages without a cause: {names}").format(names=", ".join(answer.unexplained[:8]))] if answer.unexplained else []
     if not lines:
         return []
     body = "\n".join(map(_short, lines))

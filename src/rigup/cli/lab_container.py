@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 900.0  # seconds: an image may have to be unpacked first
 _STANDARD_ERROR = 2  # what engines and pip say is for people, also where data is printed
-_OTHERS = {"name": "--env", "host": "--host", "partition": "--partition", "limit": "--time", "account": "--account"}  # fmt: skip
+_OTHERS = {"name": "--env", "host": "--host", "partition": "--partition", "limit": "--time", "account": "--account"}
 
 
 def lab_in_container(wish: dict[str, Any], as_json: bool) -> int:
@@ -97,9 +97,7 @@ def _is_fetched(answer: "Container") -> bool:
     if not is_there(answer):
         say(_("{image} is fetched.").format(image=answer.image))
         with click_errors():
-            status = subprocess.run(
-                (answer.engine, "pull", answer.image), stdout=_STANDARD_ERROR, check=False
-            ).returncode
+            status = subprocess.run((answer.engine, "pull", answer.image), stdout=_STANDARD_ERROR, check=False).returncode
         if status:
             template = _("{engine} could not fetch {image}, as it says above.")
             raise CannotBeDone(template.format(engine=answer.engine, image=answer.image))
@@ -111,9 +109,12 @@ def _serve(start: _Start, answer: "Container") -> int:
     from rigup.workflows.container_notebooks import removed
 
     return serving(
-        lambda: _started(start), lambda: removed(answer, start.asked.request.name), argv=answer.argv[:2],
-        goodbye=_("Jupyter is ended, and its container is gone."), as_json=start.as_json,
-    )  # fmt: skip
+        lambda: _started(start),
+        lambda: removed(answer, start.asked.request.name),
+        argv=answer.argv[:2],
+        goodbye=_("Jupyter is ended, and its container is gone."),
+        as_json=start.as_json,
+    )
 
 
 def _started(start: _Start) -> "tuple[Server, Lab]":
@@ -161,9 +162,13 @@ def _install(start: _Start, answer: "Container", lacking: "Lacks") -> None:
 
     names, folder = ", ".join(lacking.lacking), start.asked.packages
     if not lacking.can:
-        text = _("{image} lacks {packages}, and its Python {python} has no pip to install them. Take an image with pip, or build one: rigup container build jupyterlab")  # fmt: skip
+        text = _(
+            "{image} lacks {packages}, and its Python {python} has no pip to install them. Take an image with pip, or build one: rigup container build jupyterlab"
+        )
         raise CannotBeDone(text.format(image=answer.image, packages=names, python=lacking.python))
-    text = _("{image} lacks {packages}. They would be installed into {folder}, which containers of this image are given beside it; the image stays as it is.")  # fmt: skip
+    text = _(
+        "{image} lacks {packages}. They would be installed into {folder}, which containers of this image are given beside it; the image stays as it is."
+    )
     say(text.format(image=answer.image, packages=names, folder=folder))
     if start.as_json and not start.wish["yes"]:
         raise WrongRequest(_("Nobody is asked where data is printed: give --yes."))
@@ -173,9 +178,7 @@ def _install(start: _Start, answer: "Container", lacking: "Lacks") -> None:
         argv = command(start.asked, start.run, 0, "install").argv
         removed(answer, start.asked.request.name)
         environ = {**os.environ, **exported(answer, os.environ)}
-        status = subprocess.run(
-            argv, env=environ, stdin=subprocess.DEVNULL, stdout=_STANDARD_ERROR, check=False
-        ).returncode
+        status = subprocess.run(argv, env=environ, stdin=subprocess.DEVNULL, stdout=_STANDARD_ERROR, check=False).returncode
     if status and ended(answer, start.asked.request.name) != 0:
         text = _("{packages} could not be installed in a container of {image}; what pip said is above.")
         raise LabError(text.format(packages=names, image=answer.image))
@@ -186,11 +189,18 @@ def _answer(start: _Start, answer: "Container", server: "Server | None") -> "Lab
     from rigup.schemas.lab import Lab
 
     return Lab(
-        url=lab_url(server.port, start.token) if server else None, vscode_url=server_url(server.port, start.token) if server else None,
-        host="", pid=os.getpid() if server else None, environment=None, folder=start.asked.folder, argv=answer.argv,
-        image=answer.image, container=start.asked.request.name or None, ends_at=None,
+        url=lab_url(server.port, start.token) if server else None,
+        vscode_url=server_url(server.port, start.token) if server else None,
+        host="",
+        pid=os.getpid() if server else None,
+        environment=None,
+        folder=start.asked.folder,
+        argv=answer.argv,
+        image=answer.image,
+        container=start.asked.request.name or None,
+        ends_at=None,
         variables={name: value for name, value in answer.environment.items() if isinstance(value, str)},
-    )  # fmt: skip
+    )
 
 
 def _show(start: _Start, answer: "Container") -> int:

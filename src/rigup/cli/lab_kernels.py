@@ -53,10 +53,7 @@ def _lines(rows: "list[Kernel]") -> list[str]:
     """A line for each, what is wrong with it below."""
     if not rows:
         return wrapped(_("There is no kernel here. `rigup lab kernels add` makes one of an environment."))
-    cells = [
-        [row.name, f"torch {row.torch}" if row.torch else "", row.environment or row.python or row.language or "–"]
-        for row in rows
-    ]
+    cells = [[row.name, f"torch {row.torch}" if row.torch else "", row.environment or row.python or row.language or "–"] for row in rows]
     widths = [max(columns(cell) for cell in column) for column in zip(*cells, strict=True)]
     lines = []
     for row, line in zip(rows, cells, strict=True):

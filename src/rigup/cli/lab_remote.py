@@ -46,13 +46,18 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
     if wish["only"]:
         raise WrongRequest(_("--print is for this machine: run rigup there for it."))
     srun = _srun(wish)
-    environment, folder, variables, packages = (
-        _remote_settings(wish, bool(srun)) if wish["host"] else _here(wish, as_json)
-    )
+    environment, folder, variables, packages = _remote_settings(wish, bool(srun)) if wish["host"] else _here(wish, as_json)
     wanted = Wish(
-        variables=variables, host=wish["host"], environment=environment, folder=folder, srun=srun, packages=packages,
-        token=token_of(wish["token_file"]) or new_token(), port=wish["port"] or free_port(), grace=wish["grace"],
-    )  # fmt: skip
+        variables=variables,
+        host=wish["host"],
+        environment=environment,
+        folder=folder,
+        srun=srun,
+        packages=packages,
+        token=token_of(wish["token_file"]) or new_token(),
+        port=wish["port"] or free_port(),
+        grace=wish["grace"],
+    )
     connection = Connection(wanted, waits=say)
     with stopping():
         try:
@@ -164,11 +169,7 @@ def _hold(connection: "Connection") -> None:
                 warned = [seconds for seconds in warned if seconds < left]
                 text = _("The job ends in {minutes} min, and Jupyter with its kernels: save what you need.")
                 say(text.format(minutes=max(1, round(left / 60))))
-        say(
-            _("The connection to {host} broke; notebooks there go on. It is made again …").format(
-                host=connection.wish.place
-            )
-        )
+        say(_("The connection to {host} broke; notebooks there go on. It is made again …").format(host=connection.wish.place))
         _reconnect(connection)
         say(_("The connection to {host} is there again.").format(host=connection.wish.place))
 
@@ -199,7 +200,7 @@ def _end(connection: "Connection") -> int:
             ended = connection.stop()
     if not connection.ready:
         connection.close()
-        say(_("Stopped; nothing is left there.") if ended else _("Stopped. A server that was just starting there ends by itself."))  # fmt: skip
+        say(_("Stopped; nothing is left there.") if ended else _("Stopped. A server that was just starting there ends by itself."))
         return 130
     if ended:
         say(_("Jupyter is ended with its kernels."))
@@ -218,10 +219,16 @@ def _ready(connection: "Connection", as_json: bool) -> None:
     end = datetime.fromtimestamp(connection.ends_at).astimezone() if connection.ends_at else None
     if as_json:
         answer = Lab(
-            url=url, vscode_url=vscode_url, host=connection.node or wanted.host, pid=os.getpid(), environment=wanted.environment or None,
-            folder=wanted.folder, argv=["srun", *wanted.srun] if wanted.srun else [], variables=dict(wanted.variables),
+            url=url,
+            vscode_url=vscode_url,
+            host=connection.node or wanted.host,
+            pid=os.getpid(),
+            environment=wanted.environment or None,
+            folder=wanted.folder,
+            argv=["srun", *wanted.srun] if wanted.srun else [],
+            variables=dict(wanted.variables),
             ends_at=end.isoformat(timespec="seconds") if end else None,
-        )  # fmt: skip
+        )
         click.echo(data_text(answer, with_values=True))  # the token is what it is printed for
     else:
         show_addresses(url, vscode_url)

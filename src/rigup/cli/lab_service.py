@@ -11,19 +11,7 @@ from rigup.cli.user_service import Service, typed_words
 from rigup.cli.user_service import service as made
 from rigup.language import _
 
-_OWN = (
-    "install_service",
-    "remove_service",
-    "yes",
-    "as_json",
-    "name",
-    "image",
-    "folder",
-    "port",
-    "token_file",
-    "logged",
-    "only",
-)
+_OWN = ("install_service", "remove_service", "yes", "as_json", "name", "image", "folder", "port", "token_file", "logged", "only")
 _PORT = 8888
 
 
@@ -32,16 +20,18 @@ def service(context: click.Context, wish: dict[str, Any], *, as_json: bool) -> i
     if wish["partition"] or wish["limit"] or wish["account"] or (wish["gpus"] and not wish["image"]):
         raise WrongRequest(_("A job of a cluster ends, and a service does not: give one of the two."))
     if wish["host"]:
-        raise WrongRequest(
-            _("A service is of this machine: start one on {host} itself.").format(host=wish["host"][:80])
-        )
+        raise WrongRequest(_("A service is of this machine: start one on {host} itself.").format(host=wish["host"][:80]))
     port = wish["port"] or _PORT
     wanted = Service(
-        command="lab", title=_("service of rigup lab"), key=not wish["token_file"],
+        command="lab",
+        title=_("service of rigup lab"),
+        key=not wish["token_file"],
         words=lambda key: _words(context, wish, key or str(wish["token_file"]), port),
-        notes=lambda key: [_("It serves at http://127.0.0.1:{port}/lab; the token lies in {path}.").format(port=port, path=key or wish["token_file"])],
+        notes=lambda key: [
+            _("It serves at http://127.0.0.1:{port}/lab; the token lies in {path}.").format(port=port, path=key or wish["token_file"])
+        ],
         kept=_("Its token is kept for programs that have it."),
-    )  # fmt: skip
+    )
     return made(wanted, removal=bool(wish["remove_service"]), yes=wish["yes"], as_json=as_json)
 
 
@@ -62,8 +52,6 @@ def _environment(wish: dict[str, Any]) -> tuple[str, ...]:
     with click_errors():
         plan = planned(wish["name"], wish["folder"], wish["extensions"])
     if plan.lacking:
-        text = _(
-            "{environment} lacks {packages}, and a service can ask nobody: start `rigup lab` once, or `rigup apply` them."
-        )
+        text = _("{environment} lacks {packages}, and a service can ask nobody: start `rigup lab` once, or `rigup apply` them.")
         raise WrongRequest(text.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
     return ("--env", str(plan.environment.path), "--dir", plan.folder)

@@ -33,7 +33,9 @@ def lab(wish: dict[str, Any], as_json: bool) -> int:
     from rigup.workflows.notebooks import planned
 
     if not wish["only"] and (service := hosted(os.environ)):
-        text = _("This is a notebook of {service}, which has its own Jupyter: your browser does not reach a second one here. `%load_ext rigup` brings rigup's commands into the notebook, `rigup lab kernels add` an environment among its kernels, and `rigup doctor` tells what the service grants.")  # fmt: skip
+        text = _(
+            "This is a notebook of {service}, which has its own Jupyter: your browser does not reach a second one here. `%load_ext rigup` brings rigup's commands into the notebook, `rigup lab kernels add` an environment among its kernels, and `rigup doctor` tells what the service grants."
+        )
         say(text.format(service=service.name))
     with click_errors():
         if not os.path.isdir(wish["folder"]):
@@ -54,9 +56,7 @@ def install(plan: "Planned", yes: bool, as_json: bool) -> int:
     from rigup.workflows.notebooks import installing
 
     if as_json and not yes:
-        template = _(
-            "{environment} lacks {packages}. Nobody is asked where data is printed: give --yes, or `rigup apply` them."
-        )
+        template = _("{environment} lacks {packages}. Nobody is asked where data is printed: give --yes, or `rigup apply` them.")
         raise WrongRequest(template.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
     options = RunOptions(yes=yes, dry_run=False, quiet=as_json, as_json=False, schema="rigup.apply/1")
     with on_record(options, plan.lacking) as run, click_errors():
@@ -78,9 +78,7 @@ def _serve(plan: "Planned", wish: dict[str, Any], as_json: bool) -> int:
     return serving(start, folder.remove, argv=program(plan.environment), goodbye=goodbye, as_json=as_json)
 
 
-def serving(
-    start: "Callable[[], tuple[Server, Lab]]", tidy: Callable[[], None], *, argv: list[str], goodbye: str, as_json: bool
-) -> int:
+def serving(start: "Callable[[], tuple[Server, Lab]]", tidy: Callable[[], None], *, argv: list[str], goodbye: str, as_json: bool) -> int:
     """Serve until somebody ends it; the exit status.
 
     Args:
@@ -148,9 +146,13 @@ def _started(plan: "Planned", folder: Any, wish: dict[str, Any], token: str) -> 
     for left in reversed(range(1 if wish["port"] else TRIES)):
         port = wish["port"] or free_port()
         server = Server(
-            words(program(plan.environment), plan.folder, port), environ, port, token, folder=plan.folder,
+            words(program(plan.environment), plan.folder, port),
+            environ,
+            port,
+            token,
+            folder=plan.folder,
             say=say if wish["logged"] else None,
-        )  # fmt: skip
+        )
         try:
             return answering(server, START)
         except LabError as error:
@@ -167,7 +169,7 @@ def token_of(path: str | None) -> str:
     if path is None:
         return ""
     token = Path(path).read_bytes()[: _MOST_TOKEN + 2].decode("utf-8", "replace").strip()
-    if not (_LEAST_TOKEN <= len(token) <= _MOST_TOKEN and token.isascii() and token.replace("-", "a").replace("_", "a").isalnum()):  # fmt: skip
+    if not (_LEAST_TOKEN <= len(token) <= _MOST_TOKEN and token.isascii() and token.replace("-", "a").replace("_", "a").isalnum()):
         text = _("The token in {path} must have {least} to {most} letters, digits, - and _.")
         raise WrongRequest(text.format(path=path, least=_LEAST_TOKEN, most=_MOST_TOKEN))
     return token
@@ -196,10 +198,16 @@ def _answer(plan: "Planned", server: "Server | None", token: str, port: int) -> 
     from rigup.schemas.lab import Lab
 
     return Lab(
-        url=lab_url(port, token) if server else None, vscode_url=server_url(port, token) if server else None, host="",
-        pid=os.getpid() if server else None, environment=str(plan.environment.path), folder=plan.folder,
-        argv=words(program(plan.environment), plan.folder, port), variables=dict(plan.variables), ends_at=None,
-    )  # fmt: skip
+        url=lab_url(port, token) if server else None,
+        vscode_url=server_url(port, token) if server else None,
+        host="",
+        pid=os.getpid() if server else None,
+        environment=str(plan.environment.path),
+        folder=plan.folder,
+        argv=words(program(plan.environment), plan.folder, port),
+        variables=dict(plan.variables),
+        ends_at=None,
+    )
 
 
 def _ready(answer: "Lab", as_json: bool) -> None:

@@ -60,12 +60,7 @@ def command(context: click.Context) -> int:
 @click.option("--bind", "binds", multiple=True, metavar="FOLDER", help="A folder more inside the image, at its path.")
 @click.option("--set", "variables", multiple=True, metavar="NAME=VALUE", help="A variable of every rank.")
 @click.option("--name", default="", metavar="NAME", help="Of the job; by default that of the script.")
-@click.option(
-    "--vendor",
-    type=click.Choice(["nvidia", "amd", "intel"]),
-    default=None,
-    help="Maker of the GPUs, where TYPE does not tell.",
-)
+@click.option("--vendor", type=click.Choice(["nvidia", "amd", "intel"]), default=None, help="Maker of the GPUs, where TYPE does not tell.")
 @click.option("--fabric", type=click.Choice(["ethernet", "infiniband"]), default=None, help="What joins the nodes.")
 @click.option(
     "--signal",
@@ -77,19 +72,13 @@ def command(context: click.Context) -> int:
 @click.option("--no-requeue", "requeue", is_flag=True, default=True, flag_value=False, help="End with the time limit.")
 @click.option("--address", default="", metavar="ADDRESS", help="Of rank 0's node; by default the first node's.")
 @click.option("--port", type=int, default=0, metavar="PORT", help="Where ranks meet; by default by the job's number.")
-@click.option(
-    "--interface", default="", metavar="NAME", help="Of the network; by default the one that leads to rank 0."
-)
-@click.option(
-    "--array", "table", default="", metavar="CSV", help="A run for each row: its columns become options of SCRIPT."
-)
+@click.option("--interface", default="", metavar="NAME", help="Of the network; by default the one that leads to rank 0.")
+@click.option("--array", "table", default="", metavar="CSV", help="A run for each row: its columns become options of SCRIPT.")
 @click.option("--at-once", type=int, default=0, metavar="N", help="Runs of a table at the same time.")
 @click.option("--hosts", default="", metavar="A,B,...", help="Without Slurm: these machines, by ssh.")
 @click.option("--here", is_flag=True, help="Without Slurm: this machine, by torchrun.")
 @click.option("--no-preflight", "preflight", is_flag=True, default=True, flag_value=False, help="Begin unproven.")
-@click.option(
-    "--no-check", "check", is_flag=True, default=True, flag_value=False, help="Launch what the check finds wrong."
-)
+@click.option("--no-check", "check", is_flag=True, default=True, flag_value=False, help="Launch what the check finds wrong.")
 @click.option("--print", "only", is_flag=True, help="Print the batch script; write and submit nothing.")
 @click.option("--no-follow", is_flag=True, help="Submit, and do not wait.")
 @_JSON
@@ -133,9 +122,7 @@ def _launched(described: Any, only: bool, no_follow: bool, as_json: bool) -> int
 @command.command("status")
 @_RUN
 @click.option("--all", "every", is_flag=True, help="List all runs that were launched from this folder.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.launch/1, or launch-list)."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.launch/1, or launch-list).")
 def status(run: str, every: bool, as_json: bool) -> int:
     """Tell what became of RUN: a name, a folder, or the number of a job; by default the newest."""
     from rigup.cli.launch_report import list_text, status_text

@@ -43,9 +43,7 @@ def checked(run: "Run", only: bool, keep_signal: bool) -> "Run":
         _tell(remark)
     if now.findings:
         batch = str(now.folder / SCRIPT)  # which is not written yet
-        shown = [
-            msgspec.structs.replace(each, file=SCRIPT if each.file == batch else each.file) for each in now.findings
-        ]
+        shown = [msgspec.structs.replace(each, file=SCRIPT if each.file == batch else each.file) for each in now.findings]
         click.echo("\n".join(findings_text(shown)), err=True)
     if not only:
         refusal(now)
@@ -67,9 +65,7 @@ def followed(run: "Run", as_json: bool, wait: bool) -> int:
         try:
             now = follow(run, shown_on(sys.stderr if as_json else sys.stdout), _tell)
         except KeyboardInterrupt:
-            sentence = _(
-                "The job goes on. `rigup launch logs --follow {id}` shows it again, `rigup launch cancel {id}` ends it."
-            )
+            sentence = _("The job goes on. `rigup launch logs --follow {id}` shows it again, `rigup launch cancel {id}` ends it.")
             raise stopped(sentence.format(id=run.folder.name), signals) from None
     if as_json:
         click.echo(data_text(now))
@@ -123,9 +119,7 @@ def begun_here(run: "Run", as_json: bool) -> int:
         try:
             status = run_elsewhere(run, shown_on(sys.stderr if as_json else sys.stdout))
         except KeyboardInterrupt:
-            raise stopped(
-                _("{id} was stopped; all of its ranks have ended.").format(id=run.folder.name), signals
-            ) from None
+            raise stopped(_("{id} was stopped; all of its ranks have ended.").format(id=run.folder.name), signals) from None
     now = answer(load(run.folder), [])
     if as_json:
         click.echo(data_text(now))
@@ -148,9 +142,7 @@ def status_text(now: Launch) -> str:
     lines += _progress_lines(now)
     for element in now.array:
         template = _("Run {number} ({words}): {state}.")
-        lines += wrapped(
-            template.format(number=element.number, words=" ".join(element.words), state=_word(element.state)), "  "
-        )
+        lines += wrapped(template.format(number=element.number, words=" ".join(element.words), state=_word(element.state)), "  ")
     if now.failing is not None:
         lines += _failing_lines(now)
     return "\n".join([*lines, *wrapped(_("Log: {log}").format(log=now.log), "  ")])
@@ -163,10 +155,7 @@ def _progress_lines(now: Launch) -> list[str]:
         head = _("Attempt {number} on {ranks} x {device}: {steps} steps, {rate} a second.")
         rate = f"{attempt.steps_per_second:.3g}"
         lines += wrapped(
-            head.format(
-                number=attempt.attempt, ranks=attempt.world_size, device=attempt.device, steps=attempt.steps, rate=rate
-            ),
-            "  ",
+            head.format(number=attempt.attempt, ranks=attempt.world_size, device=attempt.device, steps=attempt.steps, rate=rate), "  "
         )
         if (
             attempt.gpus_asked
@@ -175,14 +164,10 @@ def _progress_lines(now: Launch) -> list[str]:
             and attempt.bottleneck != "unused-gpus"
         ):
             unused = _("{count} of the {asked} GPUs of a node are not used.")
-            lines += wrapped(
-                unused.format(count=attempt.gpus_asked - attempt.gpus_used, asked=attempt.gpus_asked), "    "
-            )
+            lines += wrapped(unused.format(count=attempt.gpus_asked - attempt.gpus_used, asked=attempt.gpus_asked), "    ")
         lines += wrapped(attempt.sentence, "    ") if attempt.sentence else []
     for grown in now.scaling:
-        sentence = _(
-            "{ranks} ranks are {speedup} times as fast as {of} on {device}: {efficiency} of what they could be."
-        )
+        sentence = _("{ranks} ranks are {speedup} times as fast as {of} on {device}: {efficiency} of what they could be.")
         words = {
             "ranks": grown.world_size,
             "of": grown.of,
@@ -207,20 +192,26 @@ def _failing_lines(now: Launch) -> list[str]:
 
 def _word(state: State) -> str:
     words = {
-        "written": _("written, not submitted"), "submitted": _("submitted"), "pending": _("waits"), "running": _("runs"),
-        "requeued": _("waits for its next attempt"), "completed": _("completed"), "failed": _("failed"), "cancelled": _("cancelled"),
-        "timeout": _("ended by its time limit"), "out-of-memory": _("ended for want of memory"), "node-fail": _("lost its node"),
+        "written": _("written, not submitted"),
+        "submitted": _("submitted"),
+        "pending": _("waits"),
+        "running": _("runs"),
+        "requeued": _("waits for its next attempt"),
+        "completed": _("completed"),
+        "failed": _("failed"),
+        "cancelled": _("cancelled"),
+        "timeout": _("ended by its time limit"),
+        "out-of-memory": _("ended for want of memory"),
+        "node-fail": _("lost its node"),
         "preempted": _("ended for another job"),
-    }  # fmt: skip
+    }
     return words.get(state, _("nobody knows: Slurm has forgotten it"))
 
 
 def list_text(runs: LaunchList) -> str:
     """A run a line."""
     lines = [
-        _("{id}  job {job}  {state}").format(
-            id=run.id, job=run.job if run.job is not None else "-", state=_word(run.state)
-        )
+        _("{id}  job {job}  {state}").format(id=run.id, job=run.job if run.job is not None else "-", state=_word(run.state))
         for run in runs.runs
     ]
     return "\n".join(lines or wrapped(_("No run was launched from this folder.")))
@@ -235,11 +226,7 @@ def _diagnosed(now: Launch) -> None:
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError, close_sources, open_source
 
-    if (
-        now.state in ("completed", "cancelled")
-        or not os.path.isfile(now.log)
-        or any(not check.passed for check in now.preflight)
-    ):
+    if now.state in ("completed", "cancelled") or not os.path.isfile(now.log) or any(not check.passed for check in now.preflight):
         return
     try:
         doctor = answer(examined(open_source(now.log)))

@@ -13,15 +13,11 @@ _WIDE = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"  # scrip
 _OPENING = r"（【〔〈《「『“‘(\[{"
 _CLOSING = r"。，、；：？！…～·）】〕〉》」』”’),.;:?!\]}%"
 # What a line is never broken within: a word, or one Chinese character, with the punctuation that clings to it.
-_UNBROKEN = lazy_regex(
-    rf"\s+|(?:\x1b\[[0-9;]*m|[{_OPENING}])*(?:[{_WIDE}]|[^\s“‘{_WIDE}]+|[“‘])(?:\x1b\[[0-9;]*m|[{_CLOSING}])*"
-)
+_UNBROKEN = lazy_regex(rf"\s+|(?:\x1b\[[0-9;]*m|[{_OPENING}])*(?:[{_WIDE}]|[^\s“‘{_WIDE}]+|[“‘])(?:\x1b\[[0-9;]*m|[{_CLOSING}])*")
 _WORDS = lazy_regex(r"\s+|\S+")  # the same where there is neither
 _FIRST_WIDE = "\u2e80"
 # Blocks without a wide, a combining or an invisible character: a column each.
-_NARROW = lazy_regex(
-    "[ -~\u00a1-\u00ac\u00ae-\u02ff\u0410-\u044f\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2800-\u28ff]*"
-)
+_NARROW = lazy_regex("[ -~\u00a1-\u00ac\u00ae-\u02ff\u0410-\u044f\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2800-\u28ff]*")
 _ACROSS = lazy_regex(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
 
 

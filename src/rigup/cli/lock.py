@@ -23,7 +23,7 @@ OPTIONS = (
     click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables."),
     click.option("--force", is_flag=True, help="Write over a file that is there."),
     click.option("-q", "--quiet", is_flag=True, help="Say only what fails."),
-)  # fmt: skip
+)
 
 
 def options(function: Any) -> Any:
@@ -35,9 +35,7 @@ def options(function: Any) -> Any:
 
 @click.command("lock")
 @options
-@click.option(
-    "-o", "--output", default="pylock.toml", show_default=True, metavar="FILE", help="Where it goes; - prints it."
-)
+@click.option("-o", "--output", default="pylock.toml", show_default=True, metavar="FILE", help="Where it goes; - prints it.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as data (schema rigup.lock/1).")
 def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_json: bool, **wished: Any) -> int:
     """Write a lock: exact versions, the hash of every file, this machine, and the reason of every choice.
@@ -89,9 +87,13 @@ def summary(lock: "Lock") -> "schema.Locked":
     from rigup.schemas.lock import Locked
 
     return Locked(
-        python=lock.python, wish=list(lock.wish), variables=lock.variables, made_for=lock.facts,
-        packages={package.name: package.version for package in lock.packages}, reasons=lock.reasons,
-    )  # fmt: skip
+        python=lock.python,
+        wish=list(lock.wish),
+        variables=lock.variables,
+        made_for=lock.facts,
+        packages={package.name: package.version for package in lock.packages},
+        reasons=lock.reasons,
+    )
 
 
 def lock_text(lock: "Lock") -> str:

@@ -31,11 +31,7 @@ def mend(mending: "Mending", all_safe: bool, options: RunOptions, shown: str, pr
     if all_safe and not options.silent:
         _list(findings, intent)
     status = go(intent, options)
-    return (
-        status
-        if options.dry_run
-        else max(status, _look_again({finding.cause for finding in findings}, options, program))
-    )
+    return status if options.dry_run else max(status, _look_again({finding.cause for finding in findings}, options, program))
 
 
 def _none_is_safe(options: RunOptions) -> int:

@@ -96,9 +96,7 @@ def check(before: tuple[str, ...], name: str, folders: tuple[str, ...], as_json:
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.models-removed/1).")
 @click.pass_obj
-def remove(
-    before: tuple[str, ...], name: str, folders: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool
-) -> int:
+def remove(before: tuple[str, ...], name: str, folders: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> int:
     """Remove one model by its name in the list. What else uses its files is told, and they stay.
 
     Nothing outside of the store that keeps it is removed.
@@ -150,9 +148,7 @@ def _one(name: str, entries: "list[Entry]") -> "Entry":
         return found[0]
     if found:
         message = _("{name} means several: {names}.")
-        raise WrongNameError(
-            message.format(name=name, names=", ".join(f"{entry.store}:{entry.name}" for entry in found[:20]))
-        )
+        raise WrongNameError(message.format(name=name, names=", ".join(f"{entry.store}:{entry.name}" for entry in found[:20])))
     near = difflib.get_close_matches(name, [entry.name for entry in entries], 3, 0.5)
     message = _("No model on this machine is called {name}.").format(name=name[:200])
     raise WrongNameError(sentences(message, _("Near it are: {near}.").format(near=", ".join(near)) if near else ""))

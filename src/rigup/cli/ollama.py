@@ -16,10 +16,18 @@ if TYPE_CHECKING:
 SCHEMA = "rigup.ollama-configure/1"
 _BAD = ("broken", "degraded", "absent")
 _OPTIONS = {
-    "override": "HSA_OVERRIDE_GFX_VERSION", "max_loaded_models": "OLLAMA_MAX_LOADED_MODELS", "parallel": "OLLAMA_NUM_PARALLEL",
-    "host": "OLLAMA_HOST", "models": "OLLAMA_MODELS", "context": "OLLAMA_CONTEXT_LENGTH", "keep_alive": "OLLAMA_KEEP_ALIVE",
-    "flash_attention": "OLLAMA_FLASH_ATTENTION", "kv": "OLLAMA_KV_CACHE_TYPE", "vulkan": "OLLAMA_VULKAN", "proxy": "HTTPS_PROXY",
-}  # fmt: skip
+    "override": "HSA_OVERRIDE_GFX_VERSION",
+    "max_loaded_models": "OLLAMA_MAX_LOADED_MODELS",
+    "parallel": "OLLAMA_NUM_PARALLEL",
+    "host": "OLLAMA_HOST",
+    "models": "OLLAMA_MODELS",
+    "context": "OLLAMA_CONTEXT_LENGTH",
+    "keep_alive": "OLLAMA_KEEP_ALIVE",
+    "flash_attention": "OLLAMA_FLASH_ATTENTION",
+    "kv": "OLLAMA_KV_CACHE_TYPE",
+    "vulkan": "OLLAMA_VULKAN",
+    "proxy": "HTTPS_PROXY",
+}
 _ON = {"on": "1", "off": "0"}
 
 
@@ -32,7 +40,7 @@ def command() -> None:
 
 
 @command.command("doctor")
-@click.option("--from", "source", metavar="PATH", help="A log of ollama, a report or a captured tree; - reads standard input.")  # fmt: skip
+@click.option("--from", "source", metavar="PATH", help="A log of ollama, a report or a captured tree; - reads standard input.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.ollama-doctor/1).")
 @click.option("-v", "--verbose", count=True, help="All evidence with its sources.")
 def doctor(source: str | None, as_json: bool, verbose: int) -> int:
@@ -58,25 +66,23 @@ def doctor(source: str | None, as_json: bool, verbose: int) -> int:
 
 
 @command.command("configure")
-@click.option("--override", metavar="X.Y.Z|auto", help="HSA_OVERRIDE_GFX_VERSION for an AMD GPU; auto takes it from the tables.")  # fmt: skip
+@click.option("--override", metavar="X.Y.Z|auto", help="HSA_OVERRIDE_GFX_VERSION for an AMD GPU; auto takes it from the tables.")
 @click.option("--vulkan", type=click.Choice(["on", "off"]), help="Whether Vulkan may compute (OLLAMA_VULKAN).")
 @click.option("--max-loaded-models", metavar="N", help="Models in memory at once (OLLAMA_MAX_LOADED_MODELS).")
 @click.option("--parallel", metavar="N", help="Answers at once of each model (OLLAMA_NUM_PARALLEL).")
 @click.option("--context", metavar="N", help="Tokens of context where nobody asks for others (OLLAMA_CONTEXT_LENGTH).")
-@click.option("--keep-alive", metavar="TIME", help="How long a model stays in memory: 10m, 24h, -1 (OLLAMA_KEEP_ALIVE).")  # fmt: skip
-@click.option("--flash-attention", type=click.Choice(["on", "off"]), help="Attention without a table of scores (OLLAMA_FLASH_ATTENTION).")  # fmt: skip
+@click.option("--keep-alive", metavar="TIME", help="How long a model stays in memory: 10m, 24h, -1 (OLLAMA_KEEP_ALIVE).")
+@click.option("--flash-attention", type=click.Choice(["on", "off"]), help="Attention without a table of scores (OLLAMA_FLASH_ATTENTION).")
 @click.option("--kv", type=click.Choice(["f16", "q8_0", "q4_0"]), help="Type of the cache (OLLAMA_KV_CACHE_TYPE).")
 @click.option("--host", metavar="ADDRESS", help="Where it listens (OLLAMA_HOST).")
 @click.option("--models", metavar="FOLDER", help="Where models lie (OLLAMA_MODELS).")
 @click.option("--proxy", metavar="URL", help="Through what models are downloaded (HTTPS_PROXY).")
-@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Another variable. May be given several times.")  # fmt: skip
-@click.option("--unset", multiple=True, metavar="NAME", help="Take back a variable that rigup gave. May be given several times.")  # fmt: skip
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Another variable. May be given several times.")
+@click.option("--unset", multiple=True, metavar="NAME", help="Take back a variable that rigup gave. May be given several times.")
 @click.option("--apply", "really", is_flag=True, help="Take the step, after asking; without it nothing is changed.")
 @click.option("-y", "--yes", is_flag=True, help="With --apply: do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.ollama-configure/1).")
-def configure(
-    pairs: tuple[str, ...], unset: tuple[str, ...], really: bool, yes: bool, as_json: bool, **options: str | None
-) -> int:
+def configure(pairs: tuple[str, ...], unset: tuple[str, ...], really: bool, yes: bool, as_json: bool, **options: str | None) -> int:
     """Give ollama's service variables, in a file beside its unit that is rigup's own.
 
     What stands in that file and is not named stays. Without --apply it is shown what would be done; what was done is taken
@@ -93,7 +99,7 @@ def configure(
     try:
         given = _assignments(options, pairs, facts)
         if not given and not unset:
-            raise click.UsageError(_("Name at least one variable to give or to take back; `rigup ollama doctor` shows what is set."))  # fmt: skip
+            raise click.UsageError(_("Name at least one variable to give or to take back; `rigup ollama doctor` shows what is set."))
         wish = wanted(given, unset, facts, host)
     except SettingsError as error:
         raise click.UsageError(str(error)) from error

@@ -16,7 +16,7 @@ _NEARLY = 0.9  # of what could be used: what is kept free of it is no miscount
 def text(answer: OllamaDoctor, verbose: int = 0) -> str:
     """The whole report."""
     if answer.verdict == "absent":
-        sentence = _("There is no ollama here: no service, no program, no log. Where it runs in a container, give its log with --from.")  # fmt: skip
+        sentence = _("There is no ollama here: no service, no program, no log. Where it runs in a container, give its log with --from.")
         return "\n".join(wrapped(sentence))
     others = (_devices, _settings, _integrated, _loaded, _unseen)
     sections = [_head(answer), _findings(answer, verbose), *(section(answer) for section in others)]
@@ -25,9 +25,7 @@ def text(answer: OllamaDoctor, verbose: int = 0) -> str:
 
 def _head(answer: OllamaDoctor) -> list[str]:
     verdict = style(_(answer.verdict).capitalize(), fg=_COLORS[answer.verdict], bold=True)
-    runs = {True: _("it runs"), False: _("it does not run"), None: _("nobody could see whether it runs")}[
-        answer.running
-    ]
+    runs = {True: _("it runs"), False: _("it does not run"), None: _("nobody could see whether it runs")}[answer.running]
     rows: list[tuple[str, str]] = [
         (_("Version"), answer.version or _("not known")),
         (_("Server"), runs),
@@ -64,7 +62,11 @@ def _devices(answer: OllamaDoctor) -> list[str]:
     lines = []
     for device in answer.devices:
         name = " ".join(filter(None, (device.name, device.compute)))
-        room = _("{total}, of which {free} free").format(total=gibibytes(device.total, 2), free=gibibytes(device.available or 0, 2)) if device.total else ""  # fmt: skip
+        room = (
+            _("{total}, of which {free} free").format(total=gibibytes(device.total, 2), free=gibibytes(device.available or 0, 2))
+            if device.total
+            else ""
+        )
         lines += _rows([(device.library, "  ".join(filter(None, (name, room))))])
     return _titled(_("It computes on, by its log"), lines)
 
@@ -77,9 +79,7 @@ def _settings(answer: OllamaDoctor) -> list[str]:
             "given by {source} as {configured}, but the server runs with {running}: restart it, or another file wins"
         ).format(source=setting.source, configured=setting.configured, running=setting.running or _("nothing")),
         "shell-only": lambda _setting: _("in your shell only: the service does not see it"),
-        "unknown": lambda setting: _("given by {source}; whether the server has it could not be seen").format(
-            source=setting.source
-        ),
+        "unknown": lambda setting: _("given by {source}; whether the server has it could not be seen").format(source=setting.source),
     }
     shown = [setting for setting in answer.settings if setting.state in descriptions]
     rows = [(setting.name, _value(setting) + "  " + descriptions[setting.state](setting)) for setting in shown]
@@ -97,18 +97,14 @@ def _value(setting: Setting) -> str:
 def _integrated(answer: OllamaDoctor) -> list[str]:
     lines: list[str] = []
     for gpu in answer.integrated:
-        template = _(
-            "{name} shares the machine's memory: {carved} set aside by the firmware, {mapped} that it may map."
-        )
-        carved, mapped = (
-            gibibytes(room, 2) if room else _("an unknown amount") for room in (gpu.carved_out, gpu.mappable)
-        )
+        template = _("{name} shares the machine's memory: {carved} set aside by the firmware, {mapped} that it may map.")
+        carved, mapped = (gibibytes(room, 2) if room else _("an unknown amount") for room in (gpu.carved_out, gpu.mappable))
         lines += wrapped(template.format(name=gpu.name, carved=carved, mapped=mapped), "  ", "  ")
         if gpu.counted and gpu.usable and gpu.counted < _NEARLY * gpu.usable:
-            explanation = _("ollama counts on {counted} of it, and {usable} could be used; a model that needs more is split with the processor.")  # fmt: skip
-            lines += wrapped(
-                explanation.format(counted=gibibytes(gpu.counted, 2), usable=gibibytes(gpu.usable, 2)), "  ", "  "
+            explanation = _(
+                "ollama counts on {counted} of it, and {usable} could be used; a model that needs more is split with the processor."
             )
+            lines += wrapped(explanation.format(counted=gibibytes(gpu.counted, 2), usable=gibibytes(gpu.usable, 2)), "  ", "  ")
     return _titled(_("Graphics in the processor"), lines)
 
 
@@ -116,22 +112,17 @@ def _loaded(answer: OllamaDoctor) -> list[str]:
     lines: list[str] = []
     for model in answer.loaded:
         template = _("{name}, {size}: {gpu} % on the GPU, {cpu} % on the processor")
-        lines += wrapped(
-            template.format(name=model.name, size=model.size, gpu=model.on_gpu, cpu=100 - model.on_gpu), "  "
-        )
+        lines += wrapped(template.format(name=model.name, size=model.size, gpu=model.on_gpu, cpu=100 - model.on_gpu), "  ")
         if plan := model.planned:
-            explanation = _(
-                "fit reckons with {context} tokens of context: {total} in all, {layers} of {all} layers on the GPU."
-            )
+            explanation = _("fit reckons with {context} tokens of context: {total} in all, {layers} of {all} layers on the GPU.")
             lines += wrapped(
                 explanation.format(context=plan.context, total=gibibytes(plan.total, 2), layers=plan.gpu_layers, all=plan.layers),
-                "    ", "    ",
-            )  # fmt: skip
+                "    ",
+                "    ",
+            )
         lines += wrapped(model.why, "    ", "    ") if model.why else []
     return _titled(_("In memory"), lines)
 
 
 def _unseen(answer: OllamaDoctor) -> list[str]:
-    return _titled(
-        _("What could not be seen"), [line for reason in answer.unseen for line in wrapped(reason, "  - ", "    ")]
-    )
+    return _titled(_("What could not be seen"), [line for reason in answer.unseen for line in wrapped(reason, "  - ", "    ")])

@@ -17,9 +17,20 @@ _STATES = {"verified": GOOD, "expected": GOOD, "on-trial": WEAK, "no": BAD}
 _MOST = 6  # environments and kernels that are shown, unless asked for more
 _SYSTEMS = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
 _FRAMEWORKS = (
-    "jax", "jaxlib", "onnxruntime", "onnxruntime-gpu", "onnxruntime-directml", "onnxruntime-rocm", "vllm",
-    "llama-cpp-python", "torch-directml", "bitsandbytes", "intel-extension-for-pytorch", "mlx", "tensorflow",
-)  # fmt: skip
+    "jax",
+    "jaxlib",
+    "onnxruntime",
+    "onnxruntime-gpu",
+    "onnxruntime-directml",
+    "onnxruntime-rocm",
+    "vllm",
+    "llama-cpp-python",
+    "torch-directml",
+    "bitsandbytes",
+    "intel-extension-for-pytorch",
+    "mlx",
+    "tensorflow",
+)
 
 
 class Line(NamedTuple):
@@ -43,9 +54,15 @@ def overview(answer: Doctor, verbose: int = 0) -> list[Line]:
     """All that is known to have been looked at, in the order in which it stands upon each other."""
     machine = answer.machine
     parts = (
-        _system(machine, verbose), _hosted(machine), _devices(answer, verbose), _toolkits(machine, verbose), _containers(answer),
-        _environments(answer, verbose), _kernels(machine, verbose), _scheduler(answer),
-    )  # fmt: skip
+        _system(machine, verbose),
+        _hosted(machine),
+        _devices(answer, verbose),
+        _toolkits(machine, verbose),
+        _containers(answer),
+        _environments(answer, verbose),
+        _kernels(machine, verbose),
+        _scheduler(answer),
+    )
     return [line for lines in parts for line in lines]
 
 
@@ -73,14 +90,16 @@ def _system(machine: Machine, verbose: int) -> list[Line]:
     world = _own_world(machine)
     total = _first(machine, "memories").get("total")
     facts = [
-        *names, kernel if kernel not in str(names[0]) else "",
+        *names,
+        kernel if kernel not in str(names[0]) else "",
         _("WSL {version}").format(version=platform["wsl"]) if platform.get("wsl") else "",
-        _("in a container of {engine}").format(engine=world) if world else "", str(platform.get("architecture") or ""),
+        _("in a container of {engine}").format(engine=world) if world else "",
+        str(platform.get("architecture") or ""),
         _("{size} of memory").format(size=bytes_of_memory(total)) if total else "",
         str(_first(machine, "cpus").get("model") or "") if verbose else "",
         _("Secure Boot is on") if verbose and platform.get("secure_boot") else "",
         str(platform.get("hypervisor") or "") if verbose else "",
-    ]  # fmt: skip
+    ]
     return _line(GOOD, _("System"), facts)
 
 
@@ -101,7 +120,7 @@ def _hosted(machine: Machine) -> Iterator[Line]:
             _("kept: {folders}").format(folders=", ".join(map(str, service["kept"]))) if service.get("kept") else _("nothing is kept"),
             _("pip and apt install until its end") if service.get("is_root") else _("pip installs until its end"),
             _("the driver is the service's; no systemd, no docker"),
-        ]  # fmt: skip
+        ]
         yield Line(GOOD, _("Hosted"), tuple(filter(None, facts)))
 
 
@@ -134,11 +153,7 @@ def _device(alike: list[Device], answer: Doctor, verbose: int) -> Line:
     mark = WEAK if mark in (GOOD, OPEN) and any(_has_warning(member, answer) for member in alike) else mark
     numbers = str(device.index) + ("–" + str(last.index) if last is not device else "")
     facts = _device_facts(device, verbose)
-    named = (
-        (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:], *_cards(alike))
-        if len(alike) > 1
-        else facts
-    )
+    named = (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:], *_cards(alike)) if len(alike) > 1 else facts
     cause = next((finding.cause for finding in answer.findings if finding.title == device.because), "")
     because = cause or device.because  # what is said above needs no repetition
     state = _("{state}: {because}").format(state=state_names()[device.state], because=because)
@@ -175,10 +190,12 @@ def _toolkits(machine: Machine, verbose: int) -> list[Line]:
     named = {"cuda": "CUDA", "rocm": "ROCm", "oneapi": "oneAPI"}
     kits = machine.toolkits or ()
     names = [
-        named.get(kit.get("name", ""), str(kit.get("name", ""))) + " " + str(kit.get("version", ""))
+        named.get(kit.get("name", ""), str(kit.get("name", "")))
+        + " "
+        + str(kit.get("version", ""))
         + (" (" + str(kit["path"]) + ")" if verbose and kit.get("path") else "")
         for kit in kits
-    ]  # fmt: skip
+    ]
     return _line(GOOD, _("Toolkits"), names)
 
 
@@ -187,7 +204,7 @@ def _containers(answer: Doctor) -> list[Line]:
     engines = [
         " ".join(filter(None, [str(row.get("name", "")), "(" + ", ".join(_runtimes(row)) + ")" if _runtimes(row) else ""]))
         for row in machine.container_engines or ()
-    ]  # fmt: skip
+    ]
     toolkit = ["NVIDIA Container Toolkit"] if machine.container_toolkits else []
     cdi = sorted({str(row["kind"]) for row in machine.cdi_specs or () if row.get("kind")})
     return _line(_of_layer("container", answer), _("Containers"), [*engines, *toolkit, *cdi])
@@ -314,9 +331,7 @@ def _known_values(fact: dict[str, Any], *names: str) -> list[str]:
 
 def state_names() -> dict[str, str]:
     """The four honest states of a device."""
-    return {
-        "verified": _("verified"), "expected": _("expected to work"), "on-trial": _("on trial"), "no": _("will not work"),
-    }  # fmt: skip
+    return {"verified": _("verified"), "expected": _("expected to work"), "on-trial": _("on trial"), "no": _("will not work")}
 
 
 def name_of(device: Hardware) -> str:

@@ -13,16 +13,7 @@ from rigup import __version__
 from rigup.cli.devices import with_limits
 from rigup.cli.head_sentence import head_sentence
 from rigup.cli.overview import name_of, overview
-from rigup.cli.report import (
-    Grouped,
-    aside,
-    grouped,
-    harmless,
-    has_own_check,
-    loud,
-    not_judged,
-    troubles,
-)
+from rigup.cli.report import Grouped, aside, grouped, harmless, has_own_check, loud, not_judged, troubles
 from rigup.cli.typed_commands import commands, place, typed
 from rigup.language import _, current
 from rigup.schemas.doctor import Doctor
@@ -139,11 +130,7 @@ def _findings(answer: Doctor) -> Iterator[str]:
 
 
 def _article(group: Grouped) -> str:
-    about = [
-        group.cause,
-        _(group.confidence),
-        *(subject for subject in group.subjects if subject != "machine"),
-    ]
+    about = [group.cause, _(group.confidence), *(subject for subject in group.subjects if subject != "machine")]
     about += [group.place] if group.place else []
     severity = f'<span class="{group.severity}">{_html(_(group.severity))}</span>'
     parts = [
@@ -164,9 +151,7 @@ def _article(group: Grouped) -> str:
 def _evidence(evidence: list[Evidence]) -> str:
     """What decided: each text once, with where it stands."""
     rows = {(line.source, line.line or line.value): line for line in evidence}
-    rows_text = "".join(
-        f'<tr><td>{_html(_value(line))}</td><td class="soft">{_html(_place(line))}</td></tr>' for line in rows.values()
-    )
+    rows_text = "".join(f'<tr><td>{_html(_value(line))}</td><td class="soft">{_html(_place(line))}</td></tr>' for line in rows.values())
     heads = "".join(f"{_TH}{_html(head)}</th>" for head in (_("Text"), _("Where")))
     return _heading(3, _("What was seen")) + f"\n<table><tr>{heads}</tr>{rows_text}</table>" if rows_text else ""
 
@@ -182,9 +167,7 @@ def _place(line: Evidence) -> str:
 def _fixes(fixes: list[Fix]) -> str:
     if not fixes:
         return ""
-    ways = [
-        _fix(number, fix) + (_check(fix) if has_own_check(fixes, number) else "") for number, fix in enumerate(fixes)
-    ]
+    ways = [_fix(number, fix) + (_check(fix) if has_own_check(fixes, number) else "") for number, fix in enumerate(fixes)]
     return _heading(3, _("What mends it")) + "\n" + "\n".join(ways)
 
 

@@ -19,16 +19,10 @@ _FORMS = ("text", "script", "dockerfile", "apptainer", *_OF_CONTAINERS, "conda",
 
 @click.command("plan")
 @click.argument("wishes", nargs=-1, metavar="[WISH]...")
-@click.option(
-    "-r", "--requirement", "files", multiple=True, metavar="FILE", help="A requirements.txt or a pyproject.toml."
-)
+@click.option("-r", "--requirement", "files", multiple=True, metavar="FILE", help="A requirements.txt or a pyproject.toml.")
 @click.option("--for", "profile", metavar="PROFILE", help="Another machine: words, a TOML file, a report or a capture.")
 @click.option(
-    "--env",
-    "environment",
-    default="",
-    metavar="PATH",
-    help="The environment to plan for; by default the active one, else .venv.",
+    "--env", "environment", default="", metavar="PATH", help="The environment to plan for; by default the active one, else .venv."
 )
 @click.option("--python", default="", metavar="VERSION", help="The Python of the environment.")
 @click.option(
@@ -37,31 +31,36 @@ _FORMS = ("text", "script", "dockerfile", "apptainer", *_OF_CONTAINERS, "conda",
     type=click.Choice(["venv", "conda", "docker", "apptainer"]),
     help="What holds it; by default venv, or what the form is made for.",
 )
-@click.option(
-    "--prefer", type=click.Choice(["least-change", "newest"]), default="least-change", help="What counts more."
-)
+@click.option("--prefer", type=click.Choice(["least-change", "newest"]), default="least-change", help="What counts more.")
 @click.option("--no-root", is_flag=True, help="Plan nothing that needs root.")
 @click.option("--with-rigup", is_flag=True, help="Put rigup.torch into the environment, for programs that use it.")
 @click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables.")
 @click.option("--link", default="", metavar="SPEED", help="Tell how long it takes on a link, such as 50Mbit.")
 @click.option(
-    "--no-resolve",
-    "resolve",
-    is_flag=True,
-    flag_value=False,
-    default=True,
-    help="Ask no index: what the tables do not name stays open.",
+    "--no-resolve", "resolve", is_flag=True, flag_value=False, default=True, help="Ask no index: what the tables do not name stays open."
 )
 @click.option("--explain", "explained", is_flag=True, help="Tell of every newer build why it was turned down.")
 @click.option(
-    "--as", "form", type=click.Choice(_FORMS), default="text", metavar="FORM",
+    "--as",
+    "form",
+    type=click.Choice(_FORMS),
+    default="text",
+    metavar="FORM",
     help="text, script, dockerfile, apptainer, compose, devcontainer, conda, pyproject, poetry or json.",
-)  # fmt: skip
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.plan/1).")
 def command(
-    wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, form: str, as_json: bool,
-    explained: bool, link: str, resolve: bool, **options: Any,
-) -> int:  # fmt: skip
+    wishes: tuple[str, ...],
+    files: tuple[str, ...],
+    profile: str | None,
+    environment: str,
+    form: str,
+    as_json: bool,
+    explained: bool,
+    link: str,
+    resolve: bool,
+    **options: Any,
+) -> int:
     """Choose a stack that this machine can run, and tell each step and why.
 
     WISH is a package with or without a version: torch, "torch>=2.4,<2.8", tensorflow, jax, vllm; or a
@@ -136,9 +135,7 @@ def _render(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
 
     if left := unkept(choice, form):
         sentence = _("A file for {form} cannot keep {options}, which {files} say. The script and `rigup lock` do.")
-        raise click.UsageError(
-            sentence.format(form=form, options=", ".join(left), files=", ".join(choice.wish.terms.files))
-        )
+        raise click.UsageError(sentence.format(form=form, options=", ".join(left), files=", ".join(choice.wish.terms.files)))
     if form in _OF_PIP and any(pick.build.conda for pick in choice.chosen):
         sentence = _("A file for {form} names packages of pip, and these are conda-forge's: write --as conda.")
         raise click.UsageError(sentence.format(form=form))

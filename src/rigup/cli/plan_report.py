@@ -24,10 +24,16 @@ _MOST = 3  # builds that were turned down, where nobody asked for all
 def text(plan: Plan, explained: bool = False) -> str:
     """The whole report."""
     parts = [
-        _head(plan), _devices(plan), _system(plan), _steps(plan, explained), _mends(plan), _others(plan),
+        _head(plan),
+        _devices(plan),
+        _system(plan),
+        _steps(plan, explained),
+        _mends(plan),
+        _others(plan),
         _turned_down(plan, explained),
-        _list_lines(_("Mind"), plan.warnings), _list_lines(_("Taken for granted"), plan.assumed),
-    ]  # fmt: skip
+        _list_lines(_("Mind"), plan.warnings),
+        _list_lines(_("Taken for granted"), plan.assumed),
+    ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
@@ -151,9 +157,7 @@ def _system(plan: Plan) -> list[str]:
     lines = [style(_("What must change outside the environment"), bold=True)] if plan.system else []
     for change in plan.system:
         name = change_name(change.change)
-        lines += wrapped(
-            _template(change).format(change=name, have=change.from_, to=change.to, why=change.why), "  - ", "    "
-        )
+        lines += wrapped(_template(change).format(change=name, have=change.from_, to=change.to, why=change.why), "  - ", "    ")
     return lines
 
 
@@ -204,9 +208,7 @@ def _without_many(argv: Argv) -> Argv:
         return argv
     gone = set(pins[_FIRST_PINS:])
     return tuple(
-        "…" if place == pins[_FIRST_PINS] else word
-        for place, word in enumerate(argv)
-        if place not in gone or place == pins[_FIRST_PINS]
+        "…" if place == pins[_FIRST_PINS] else word for place, word in enumerate(argv) if place not in gone or place == pins[_FIRST_PINS]
     )
 
 

@@ -17,9 +17,8 @@ _BY_HAND = (1, 2, 3, 13, 15)  # SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM: someb
 
 
 def run_and_diagnose(
-    program: tuple[str, ...], as_json: bool, verbose: int, wake: bool, color: bool, since_ok: bool = False,
-    with_values: bool = False,
-) -> int:  # fmt: skip
+    program: tuple[str, ...], as_json: bool, verbose: int, wake: bool, color: bool, since_ok: bool = False, with_values: bool = False
+) -> int:
     """Run a program; its exit status. The report of its death goes to standard error, as data to standard output."""
     from rigup.machine.outward import outward
     from rigup.workflows.diagnosing import of_program
@@ -88,9 +87,7 @@ def _report(answer: "Doctor", verbose: int, color: bool) -> str:
         "Nothing that rigup knows explains it: neither what the program printed, nor the kernel's log, nor this "
         "machine, which is in order as far as it was seen. `rigup doctor -v` tells how far that is."
     )
-    return "\n".join(
-        [*wrapped(sentence), *(line for reason in troubles(answer) for line in wrapped(reason, "  - ", "    "))]
-    )
+    return "\n".join([*wrapped(sentence), *(line for reason in troubles(answer) for line in wrapped(reason, "  - ", "    "))])
 
 
 def _heading(name: str, status: int) -> str:

@@ -125,7 +125,11 @@ def _offer_others(target: "Target", assessment: "Verdict", wish: Wish) -> int:
     if not wish.as_json:
         click.echo("\n".join(offers(assessment)), err=True)
     asks = not wish.as_json and not wish.dry_run and sys.stdin.isatty()
-    if better and not wish.dry_run and (wish.yes or (asks and click.confirm(_("Load {file} instead?").format(file=better.choice.file), err=True))):  # fmt: skip
+    if (
+        better
+        and not wish.dry_run
+        and (wish.yes or (asks and click.confirm(_("Load {file} instead?").format(file=better.choice.file), err=True)))
+    ):
         repo = target.name.removesuffix("/" + target.first)
         return _pull(f"{repo}/{better.choice.file}", wish)
     if wish.as_json:
@@ -166,9 +170,13 @@ def _loaded(target: "Target", assessment: "Verdict", wish: Wish) -> int:
 
 
 def _data(
-    target: "Target", assessment: "Verdict | None", verdict: Any, path: "str | Path | None", room: tuple[int, int] | None = None,
+    target: "Target",
+    assessment: "Verdict | None",
+    verdict: Any,
+    path: "str | Path | None",
+    room: tuple[int, int] | None = None,
     progress: "Progress | None" = None,
-) -> None:  # fmt: skip
+) -> None:
     from rigup.cli.pull_report import answer
 
     click.echo(data_text(answer(target, assessment, verdict, str(path) if path else None, room, progress)))

@@ -30,7 +30,12 @@ def before(target: Target, assessment: Verdict) -> list[str]:
     needed, free = room(target.pieces)
     head = _("{name}: {size} (files: {count}), of which {needed} are to come; {free} are free.")
     count = len(target.pieces)
-    lines = [*target.notes, head.format(name=target.name, count=count, size=size(sum(piece.bytes for piece in target.pieces)), needed=size(needed), free=size(free))]  # fmt: skip
+    lines = [
+        *target.notes,
+        head.format(
+            name=target.name, count=count, size=size(sum(piece.bytes for piece in target.pieces)), needed=size(needed), free=size(free)
+        ),
+    ]
     lines.append(_runs(assessment.judgement) if assessment.judgement else assessment.because)
     return [line for sentence in lines if sentence for line in wrapped(outward_text(sentence))]
 
@@ -39,7 +44,7 @@ def _runs(found: Judgement) -> str:
     if found.fits is None:
         return _("How much memory this machine has is not known, so nobody can tell whether it runs here.")
     if not found.fits:
-        return _("It does not fit into this machine's memory, with {context} tokens of context.").format(context=found.context)  # fmt: skip
+        return _("It does not fit into this machine's memory, with {context} tokens of context.").format(context=found.context)
     place = {
         "gpu": _("It runs here on the GPU, with {context} tokens of context."),
         "both": _("It runs here with {layers} of {all} layers on the GPU, with {context} tokens of context."),
@@ -61,24 +66,43 @@ def offers(assessment: Verdict) -> list[str]:
 
 
 def answer(
-    target: Target, assessment: Verdict | None, verdict: Any, path: str | None, asked: tuple[int, int] | None,
-    progress: Progress | None,
-) -> Pull:  # fmt: skip
+    target: Target, assessment: Verdict | None, verdict: Any, path: str | None, asked: tuple[int, int] | None, progress: Progress | None
+) -> Pull:
     """The answer as data."""
     found = assessment.judgement if assessment else None
     needed, free = asked or room(target.pieces)
     files = [
-        Loaded(name=piece.name, bytes=piece.bytes, checksum=piece.digest, came_before=progress.resumed.get(piece.name, piece.bytes) if progress else piece.present_bytes)
+        Loaded(
+            name=piece.name,
+            bytes=piece.bytes,
+            checksum=piece.digest,
+            came_before=progress.resumed.get(piece.name, piece.bytes) if progress else piece.present_bytes,
+        )
         for piece in target.pieces
-    ]  # fmt: skip
-    others = [OtherType(file=offer.choice.file, type=offer.choice.type, bytes=offer.choice.bytes, fits=offer.fits, runs_on=offer.where) for offer in (assessment.offers if assessment else ())]  # type: ignore[arg-type]  # fmt: skip
+    ]
+    others = [
+        OtherType(file=offer.choice.file, type=offer.choice.type, bytes=offer.choice.bytes, fits=offer.fits, runs_on=offer.where)
+        for offer in (assessment.offers if assessment else ())
+    ]  # type: ignore[arg-type]
     return Pull(
-        verdict=verdict, name=target.name, source=target.source, path=path, commit=target.commit, files=files,
-        bytes=sum(piece.bytes for piece in target.pieces), to_come=needed, free=free, fits=found.fits if found else None,
-        because=assessment.because or None if assessment else None, quantisation=found.model.quantisation if found else None,
-        runs_on=found.where if found and found.fits else None, context=found.context if found else None,  # type: ignore[arg-type]
-        tokens_per_second=found.speed if found else None, others=others, notes=list(target.notes),
-    )  # fmt: skip
+        verdict=verdict,
+        name=target.name,
+        source=target.source,
+        path=path,
+        commit=target.commit,
+        files=files,
+        bytes=sum(piece.bytes for piece in target.pieces),
+        to_come=needed,
+        free=free,
+        fits=found.fits if found else None,
+        because=assessment.because or None if assessment else None,
+        quantisation=found.model.quantisation if found else None,
+        runs_on=found.where if found and found.fits else None,
+        context=found.context if found else None,  # type: ignore[arg-type]
+        tokens_per_second=found.speed if found else None,
+        others=others,
+        notes=list(target.notes),
+    )
 
 
 class Coming:
@@ -93,9 +117,7 @@ class Coming:
     def __enter__(self) -> "Coming":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._clear()
         self._says()
 

@@ -16,15 +16,30 @@ from rigup.schemas.doctor import Doctor, HarmlessMessage
 from rigup.schemas.shared import Device, Finding, Fix, Skipped, Step
 from rigup.visible import visible
 
-_COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
-           "broken": "red", "degraded": "yellow"}  # fmt: skip
+_COLORS = {
+    "error": "red",
+    "warning": "yellow",
+    "note": "cyan",
+    "healthy": "green",
+    "unknown": "yellow",
+    "broken": "red",
+    "degraded": "yellow",
+}
 _STATES = {"verified": "green", "expected": "green", "on-trial": "yellow", "no": "red"}
 _MARKS = {GOOD: ("✓", "ok", "green"), BAD: ("✗", "x", "red"), WEAK: ("!", "!", "yellow"), OPEN: ("?", "?", "yellow")}
 # Words that are translated where a value of the answer is shown.
 _WORDS = (
-    N_("broken"), N_("degraded"), N_("healthy"), N_("unknown"), N_("error"), N_("warning"), N_("note"),
-    N_("certain"), N_("likely"), N_("possible"),
-)  # fmt: skip
+    N_("broken"),
+    N_("degraded"),
+    N_("healthy"),
+    N_("unknown"),
+    N_("error"),
+    N_("warning"),
+    N_("note"),
+    N_("certain"),
+    N_("likely"),
+    N_("possible"),
+)
 _LONGEST = 200  # characters of a message that is quoted
 
 
@@ -75,9 +90,7 @@ def _head(answer: Doctor, here: bool) -> list[str]:
     return [
         *lines,
         *wrapped(
-            _("It may be either of these: check before you mend.")
-            if guesses
-            else _("The first cause below is the root; mend it first.")
+            _("It may be either of these: check before you mend.") if guesses else _("The first cause below is the root; mend it first.")
         ),
     ]
 
@@ -147,10 +160,7 @@ def has_own_check(fixes: list[Fix], number: int) -> bool:
 def after(fix: Fix, margin: str) -> list[str]:
     """How to see that it worked."""
     check = fix.check
-    return [
-        *wrapped(check.title, margin),
-        *(" " * len(margin) + "  " + command for command in typed(check.commands, check.where)),
-    ]
+    return [*wrapped(check.title, margin), *(" " * len(margin) + "  " + command for command in typed(check.commands, check.where))]
 
 
 def _users(fix: Fix) -> list[str]:
@@ -213,10 +223,7 @@ def marks() -> dict[str, str]:
     """A sign for each mark, in letters where the terminal has no other."""
     plain = not _writes("✓✗")
     wide = max(len(letters) for _sign, letters, _color in _MARKS.values()) if plain else 1
-    return {
-        mark: style(padded(letters if plain else sign, wide), fg=color)
-        for mark, (sign, letters, color) in _MARKS.items()
-    }
+    return {mark: style(padded(letters if plain else sign, wide), fg=color) for mark, (sign, letters, color) in _MARKS.items()}
 
 
 def _writes(text: str) -> bool:
@@ -280,10 +287,7 @@ def _explained(messages: list[HarmlessMessage]) -> list[str]:
         said.setdefault(message.meaning, []).append(message.said[:_LONGEST])
     quoted = {meaning: [_("“{message}”").format(message=one) for one in known[:-1]] for meaning, known in said.items()}
     sentence = _("“{message}”: {meaning}")
-    return [
-        " ".join([*quoted[meaning], sentence.format(message=known[-1], meaning=meaning)])
-        for meaning, known in said.items()
-    ]
+    return [" ".join([*quoted[meaning], sentence.format(message=known[-1], meaning=meaning)]) for meaning, known in said.items()]
 
 
 def _mended(answer: Doctor) -> list[str]:
@@ -329,9 +333,7 @@ def _facts(answer: Doctor) -> list[str]:
     lines = [style(_("Facts"), bold=True)]
     for kind, facts in sorted(to_builtins(answer.machine).items()):
         for fact in facts if isinstance(facts, list) else []:
-            fields = ", ".join(
-                str(name) + " " + str(value) for name, value in fact.items() if value not in (None, "", [])
-            )
+            fields = ", ".join(str(name) + " " + str(value) for name, value in fact.items() if value not in (None, "", []))
             lines += wrapped(fields, "  " + padded(kind, 16) + " ")
     return lines
 

@@ -20,19 +20,13 @@ if TYPE_CHECKING:
 
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[--] COMMAND [WORD]...")
-@click.option(
-    "--env", "name", default="", metavar="ENV", help="The environment: a path or a name; by default the active one."
-)
+@click.option("--env", "name", default="", metavar="ENV", help="The environment: a path or a name; by default the active one.")
 @click.option("--set", "extra", multiple=True, metavar="NAME=VALUE", help="Set a variable, over all others.")
 @click.option("--no-env", is_flag=True, help="Take no environment: set only what the devices need.")
-@click.option(
-    "--unit", default="", metavar="NAME", help="Print a systemd unit that runs it; without COMMAND a drop-in."
-)
+@click.option("--unit", default="", metavar="NAME", help="Print a systemd unit that runs it; without COMMAND a drop-in.")
 @click.option("--show", is_flag=True, help="Print what would be set, and why; run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print that as data (schema rigup.run/1); run nothing.")
-def command(
-    words: tuple[str, ...], name: str, extra: tuple[str, ...], no_env: bool, unit: str, show: bool, as_json: bool
-) -> int:
+def command(words: tuple[str, ...], name: str, extra: tuple[str, ...], no_env: bool, unit: str, show: bool, as_json: bool) -> int:
     """Run a program in an environment, with the variables that this machine's devices need.
 
     The variables are those that the environment keeps; for one that rigup did not make, what the devices of this
@@ -79,9 +73,12 @@ def _render(env: "Environment | None", surroundings: "Surroundings", over: Mappi
     settings = [Setting(**setting._asdict()) for setting in surroundings.variables if setting.name not in over]
     set_here = [Setting(name=name, value=value, because=_("You set it.")) for name, value in over.items()]
     answer = Run(
-        environment=str(env.path) if env else None, path=list(surroundings.path), unset=list(surroundings.unset),
-        variables=[*settings, *set_here], libraries=[Setting(**setting._asdict()) for setting in surroundings.libraries],
-    )  # fmt: skip
+        environment=str(env.path) if env else None,
+        path=list(surroundings.path),
+        unset=list(surroundings.unset),
+        variables=[*settings, *set_here],
+        libraries=[Setting(**setting._asdict()) for setting in surroundings.libraries],
+    )
     return data_text(answer) if as_json else "\n".join(_lines(outward(answer)))
 
 

@@ -24,21 +24,59 @@ _LEAST_KEY, _MOST_KEY = 16, 512
 
 @click.command("serve")
 @click.argument("models", nargs=-1, metavar="[NAME=]MODEL...")
-@click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, metavar="N", help="0 takes one that is free.")  # fmt: skip
-@click.option("--share", default="", metavar="ADDRESS", help="Listen for other machines too, at this address of this one; 0.0.0.0 is all of them. A key is insisted on.")  # fmt: skip
-@click.option("--key-file", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Holds the key that clients must have; else RIGUP_SERVE_KEY does, else one is made and printed.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, metavar="N", help="0 takes one that is free.")
+@click.option(
+    "--share",
+    default="",
+    metavar="ADDRESS",
+    help="Listen for other machines too, at this address of this one; 0.0.0.0 is all of them. A key is insisted on.",
+)
+@click.option(
+    "--key-file",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Holds the key that clients must have; else RIGUP_SERVE_KEY does, else one is made and printed.",
+)
 @click.option("--no-key", is_flag=True, help="Let every program of this machine in.")
 @engine_options
-@click.option("--parallel", type=click.IntRange(1, 256), default=4, show_default=True, metavar="N", help="Sequences at once.")  # fmt: skip
-@click.option("--api", default="", metavar="ADDRESS", help="Pass requests on to an endpoint that runs already: http://HOST:PORT/v1.")  # fmt: skip
-@click.option("--api-key-variable", "key_variable", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Holds the key of that endpoint.")  # fmt: skip
-@click.option("--rerank", is_flag=True, help="Rank texts (/v1/rerank), by a model whose file does not say that it is made for it.")  # fmt: skip
-@click.option("--template", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Another chat template.")  # fmt: skip
-@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="What holds where a request does not say: temperature=0.6, reasoning=off … (`rigup chat --params`). May be given several times.")  # fmt: skip
+@click.option("--parallel", type=click.IntRange(1, 256), default=4, show_default=True, metavar="N", help="Sequences at once.")
+@click.option("--api", default="", metavar="ADDRESS", help="Pass requests on to an endpoint that runs already: http://HOST:PORT/v1.")
+@click.option(
+    "--api-key-variable",
+    "key_variable",
+    default="OPENAI_API_KEY",
+    show_default=True,
+    metavar="NAME",
+    help="Holds the key of that endpoint.",
+)
+@click.option("--rerank", is_flag=True, help="Rank texts (/v1/rerank), by a model whose file does not say that it is made for it.")
+@click.option("--template", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Another chat template.")
+@click.option(
+    "--set",
+    "pairs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What holds where a request does not say: temperature=0.6, reasoning=off … (`rigup chat --params`). May be given several times.",
+)
 @click.option("--no-embeddings", is_flag=True, help="Do not embed texts.")
-@click.option("--loaded", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Of several models, so many are loaded at once.")  # fmt: skip
-@click.option("--idle", type=click.FloatRange(0), default=None, metavar="SECONDS", help="End a model that nobody asks for so long; 0 is never. By default 600, and never where it is the only one.")  # fmt: skip
-@click.option("--grace", type=click.FloatRange(0, 3600), default=30.0, show_default=True, metavar="SECONDS", help="Answers on their way have so long when the server ends.")  # fmt: skip
+@click.option(
+    "--loaded", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Of several models, so many are loaded at once."
+)
+@click.option(
+    "--idle",
+    type=click.FloatRange(0),
+    default=None,
+    metavar="SECONDS",
+    help="End a model that nobody asks for so long; 0 is never. By default 600, and never where it is the only one.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(0, 3600),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Answers on their way have so long when the server ends.",
+)
 @click.option("--log-requests", is_flag=True, help="Say a line for each request; never what is asked or answered.")
 @click.option(
     "--install-service",
@@ -47,7 +85,12 @@ _LEAST_KEY, _MOST_KEY = 16, 512
 )
 @click.option("--remove-service", is_flag=True, help="Take that service away: shows the steps, with --yes takes them.")
 @click.option("-y", "--yes", is_flag=True, help="With --install-service and --remove-service: do it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the address, the key and the models as data once clients may come (schema rigup.serve/1).")  # fmt: skip
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the address, the key and the models as data once clients may come (schema rigup.serve/1).",
+)
 def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> int:
     """Serve language models behind the interfaces of OpenAI and ollama, on this machine alone and with a key.
 
@@ -102,9 +145,14 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
             machine = here(wish["on"])
     idle = wish["idle"] if wish["idle"] is not None else (0 if len(wishes) == 1 else _IDLE)
     plan = Plan(
-        host=wish["share"] or "127.0.0.1", port=wish["port"], rules=Rules(key=key, only_local=not key), most=wish["loaded"],
-        idle=idle, grace=wish["grace"], log_requests=wish["log_requests"],
-    )  # fmt: skip
+        host=wish["share"] or "127.0.0.1",
+        port=wish["port"],
+        rules=Rules(key=key, only_local=not key),
+        most=wish["loaded"],
+        idle=idle,
+        grace=wish["grace"],
+        log_requests=wish["log_requests"],
+    )
     for name, value in machine.needed if machine else ():
         _say(f"{name}={value}")
     server = Server(wishes, machine, plan, _say)
@@ -113,13 +161,9 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
         with asyncio.Runner(loop_factory=new_loop) as runner:
             runner.run(server.run(lambda port: _ready(server, plan.host, port, key if is_new else "", as_json)))
     except OSError as error:
-        template = _(
-            "{address} cannot be had: {why}. Name another with --port, or an address of this machine with --share."
-        )
+        template = _("{address} cannot be had: {why}. Name another with --port, or an address of this machine with --share.")
         address = f"{plan.host}:{plan.port}"
-        raise CannotBeDone(
-            template.format(address=address, why=os.strerror(error.errno) if error.errno else error)
-        ) from error
+        raise CannotBeDone(template.format(address=address, why=os.strerror(error.errno) if error.errno else error)) from error
     return 0
 
 
@@ -132,9 +176,17 @@ def _wished(word: str, wish: dict[str, Any]) -> "StartRequest":
     if equals and not (name or os.path.exists(word)):
         raise click.UsageError(_("{word} is not NAME=MODEL.").format(word=word[:200]))
     return start_request(
-        model, wish, name, wish["parallel"], api=wish["api"], key_variable=wish["key_variable"],
-        template=wish["template"] or "", embeddings=not wish["no_embeddings"], rerank=wish["rerank"], usual=usual(wish["pairs"]),
-    )  # fmt: skip
+        model,
+        wish,
+        name,
+        wish["parallel"],
+        api=wish["api"],
+        key_variable=wish["key_variable"],
+        template=wish["template"] or "",
+        embeddings=not wish["no_embeddings"],
+        rerank=wish["rerank"],
+        usual=usual(wish["pairs"]),
+    )
 
 
 def _key(wish: dict[str, Any]) -> tuple[str, bool]:
@@ -145,7 +197,7 @@ def _key(wish: dict[str, Any]) -> tuple[str, bool]:
         if wish["share"]:
             raise click.UsageError(_("Other machines are let in with a key alone: leave --no-key out."))
         return "", False
-    key = Path(wish["key_file"]).read_bytes()[: _MOST_KEY + 2].decode("utf-8", "replace") if wish["key_file"] else os.environ.get(_KEY, "")  # fmt: skip
+    key = Path(wish["key_file"]).read_bytes()[: _MOST_KEY + 2].decode("utf-8", "replace") if wish["key_file"] else os.environ.get(_KEY, "")
     key = key.strip()
     if not key and not wish["key_file"]:
         return secrets.token_urlsafe(32), True
@@ -161,14 +213,14 @@ def _ready(server: "Server", host: str, port: int, key: str, as_json: bool) -> N
     if as_json:
         from rigup.schemas.serve import Serve
 
-        _print_data(Serve(base_url=base, key=key or None, pid=os.getpid(), models=[_model_row(served) for served in server.models.all.values()]))  # fmt: skip
+        _print_data(
+            Serve(base_url=base, key=key or None, pid=os.getpid(), models=[_model_row(served) for served in server.models.all.values()])
+        )
         return
     click.echo(_("Serving {models} at {address}").format(models=", ".join(server.models.all), address=base))
     if key:
         click.echo(_("Key (made for this run): {key}").format(key=key))
-    click.echo(
-        _("Chat in a browser: {address}").format(address=base.removesuffix("v1") + (f"#key={key}" if key else ""))
-    )
+    click.echo(_("Chat in a browser: {address}").format(address=base.removesuffix("v1") + (f"#key={key}" if key else "")))
     if host not in ("127.0.0.1", "::1", "localhost"):
         click.echo(_("Other machines reach it, and what goes over the network is not encrypted."))
     sys.stdout.flush()
@@ -180,10 +232,14 @@ def _model_row(served: Any) -> Any:
     engine = served.engine
     settings = engine.settings if engine else None
     return ServedModel(
-        name=served.name, loaded=served.loaded, engine=engine and engine.engine, why=engine and engine.why,
-        context=settings and settings.request.context // settings.request.parallel, gpu_used=engine.gpu.used if engine else None,
+        name=served.name,
+        loaded=served.loaded,
+        engine=engine and engine.engine,
+        why=engine and engine.why,
+        context=settings and settings.request.context // settings.request.parallel,
+        gpu_used=engine.gpu.used if engine else None,
         notes=list(engine.notes) if engine else [],
-    )  # fmt: skip
+    )
 
 
 def _print_data(answer: Any) -> None:

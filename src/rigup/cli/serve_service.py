@@ -18,17 +18,19 @@ def service(context: click.Context, models: tuple[str, ...], wish: dict[str, Any
     if wish["no_key"] and wish["share"]:
         raise click.UsageError(_("Other machines are let in with a key alone: leave --no-key out."))
     wanted = Service(
-        command="serve", title=_("service of rigup serve"), key=not (wish["no_key"] or wish["key_file"]),
+        command="serve",
+        title=_("service of rigup serve"),
+        key=not (wish["no_key"] or wish["key_file"]),
         words=lambda key: _words(context, models, wish, key or str(wish["key_file"] or "")),
         notes=lambda key: [_("Clients need the key in {path}.").format(path=key)] if key else [],
         kept=_("Its key is kept for clients that have it."),
-    )  # fmt: skip
+    )
     return made(wanted, removal=bool(wish["remove_service"]), yes=yes, as_json=as_json)
 
 
 def _words(context: click.Context, models: tuple[str, ...], wish: dict[str, Any], key: str) -> tuple[str, ...]:
     if wish["api"] and os.environ.get(wish["key_variable"]):
-        raise click.UsageError(_("The key of an endpoint is kept nowhere, so that a service cannot have it: serve it from a terminal."))  # fmt: skip
+        raise click.UsageError(_("The key of an endpoint is kept nowhere, so that a service cannot have it: serve it from a terminal."))
     words = [*typed_words(context, "serve", wish, _OWN, _PATHS), "--port", str(wish["port"])]
     words += ["--key-file", os.path.abspath(key)] if key else []
     words += ["--draft", os.path.abspath(_file(wish["draft"]))] if wish["draft"] else []

@@ -70,15 +70,11 @@ class Terminal:
         if self._options.yes:
             return
         if self._options.as_json or not sys.stdin.isatty():
-            raise click.UsageError(
-                _("Nobody can be asked here, so nothing was changed. With --yes it is done without asking.")
-            )
+            raise click.UsageError(_("Nobody can be asked here, so nothing was changed. With --yes it is done without asking."))
         click.echo()
         _confirm(question)
 
-    def watches(
-        self, steps: int, sizes: "Sizes | None", stays: Callable[[], str]
-    ) -> "AbstractContextManager[Watching]":
+    def watches(self, steps: int, sizes: "Sizes | None", stays: Callable[[], str]) -> "AbstractContextManager[Watching]":
         """Progress of the steps; Ctrl-C and a system that ends us leave things whole, and it is said what stays."""
         return _watching(steps, self._options.silent, sizes, stays)
 
@@ -182,9 +178,7 @@ def _refusal(refused: "Refusal", intent: "Intent", plan: "Plan", options: RunOpt
 def _why_not(refused: "Refusal") -> str:
     """The text below the plan; "" where the plan has it itself."""
     if refused.kind == "unresolved":
-        ways = _(
-            "Check the network and the proxy, name a mirror with --mirror, or a folder of wheels in PIP_FIND_LINKS."
-        )
+        ways = _("Check the network and the proxy, name a mirror with --mirror, or a folder of wheels in PIP_FIND_LINKS.")
         return sentences(_("Nothing was changed."), refused.because, ways)
     if refused.kind == "blocked":
         sentence = _("Nothing was changed: {count} of the steps cannot be taken here. {because}")

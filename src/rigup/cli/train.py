@@ -10,10 +10,7 @@ from rigup.language import N_, _
 
 SUBCOMMANDS = {
     "check": ("rigup.cli.train_check", N_("Tell what would go wrong with a training script under its batch script.")),
-    "port": (
-        "rigup.cli.train_port",
-        N_("Show what turns a script for one CUDA card into one for any device and for many."),
-    ),
+    "port": ("rigup.cli.train_port", N_("Show what turns a script for one CUDA card into one for any device and for many.")),
     "new": ("rigup.cli.train_new", N_("Write a project that trains as it is, on one GPU and on many.")),
 }
 """By name: the module with the command, and its help in a sentence."""

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 @click.argument("script", metavar="SCRIPT")
 @click.argument("batch", metavar="[SBATCH]", required=False)
 @click.option(
-    "--cluster",
-    metavar="FILE|here",
-    help="What the partitions have: a file (sinfo --json, scontrol show), or the Slurm of this machine.",
+    "--cluster", metavar="FILE|here", help="What the partitions have: a file (sinfo --json, scontrol show), or the Slurm of this machine."
 )
 @click.option("--fix", is_flag=True, help="Mend in the files what needs no judgement; shows it and asks first.")
 @click.option("--yes", is_flag=True, help="Do not ask before --fix.")
@@ -75,11 +73,7 @@ def checked_text(answer: "TrainCheck") -> str:
     if not answer.findings:
         lines += wrapped(_("Nothing that can be seen would go wrong."))
     if answer.batch is not None and not answer.starts:
-        lines += wrapped(
-            _(
-                "The batch script does not start this script, as far as can be seen: what its ranks would be is not known."
-            )
-        )
+        lines += wrapped(_("The batch script does not start this script, as far as can be seen: what its ranks would be is not known."))
     return "\n".join(lines).rstrip()
 
 
@@ -91,11 +85,7 @@ def findings_text(findings: "Iterable[TrainFinding]") -> list[str]:
     lines: list[str] = []
     for finding in findings:
         head = _("{file}:{line}: {severity}: {title} ({cause})").format(
-            file=finding.file,
-            line=finding.line,
-            severity=words[finding.severity],
-            title=finding.title,
-            cause=finding.cause,
+            file=finding.file, line=finding.line, severity=words[finding.severity], title=finding.title, cause=finding.cause
         )
         lines += wrapped(head, "", "    ")
         for at, quote in enumerate(finding.evidence):

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 @click.option("--nodes", type=int, default=1, show_default=True, help="Nodes that the batch script asks for.")
 @click.option("--gpus", type=int, default=1, show_default=True, help="GPUs on each node, each with a process.")
 @click.option("--cpus", type=int, default=4, show_default=True, help="CPUs of each process.")
-@click.option(
-    "--time", default="04:00:00", show_default=True, metavar="TIME", help="The time limit, as Slurm reads it."
-)
+@click.option("--time", default="04:00:00", show_default=True, metavar="TIME", help="The time limit, as Slurm reads it.")
 @click.option("--partition", default="", metavar="NAME", help="The partition; by default the cluster's own choice.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.train-new/1).")
 def command(kind: str, folder: str, nodes: int, gpus: int, cpus: int, time: str, partition: str, as_json: bool) -> int:

@@ -66,9 +66,7 @@ def _text(answer: "TrainPort") -> str:
 
 def _verdict(answer: "TrainPort") -> str:
     if answer.verdict == "already":
-        return _("{path} is ported already: {framework} places its work.").format(
-            path=answer.script, framework=answer.framework
-        )
+        return _("{path} is ported already: {framework} places its work.").format(path=answer.script, framework=answer.framework)
     if answer.verdict == "unchanged":
         undecided = _("Nothing in {path} is changed: what is told below is yours to decide.")
         nothing = _("Nothing in {path} is to be changed, as far as can be seen.")

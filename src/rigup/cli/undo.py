@@ -55,9 +55,7 @@ def _plan_lines(record: "Record", backs: "list[Back]") -> list[str]:
         lines += ["     " + shlex.join(argv) for argv in back.commands]
         lines += wrapped(back.because, "     ", "     ") if back.because else []
         kept = _("{path} was changed since. What it holds now is kept in {to}.")
-        lines += [
-            line for file in back.aside for line in wrapped(kept.format(path=file.path, to=file.to), "     ", "     ")
-        ]
+        lines += [line for file in back.aside for line in wrapped(kept.format(path=file.path, to=file.to), "     ", "     ")]
     return lines if backs else [*lines, *wrapped(_("It has changed nothing."))]
 
 
@@ -87,9 +85,7 @@ def _report_end(record: "Record", left: "list[Back]", quiet: bool, as_json: bool
         click.echo(data_text(answer(record, left)))
         return int(bool(failed))
     for back in failed:
-        sentence = _(
-            "This could not be taken back: {title}. What its commands said is in {log}; `rigup undo` tries again."
-        )
+        sentence = _("This could not be taken back: {title}. What its commands said is in {log}; `rigup undo` tries again.")
         click.echo("\n".join(wrapped(sentence.format(title=back.title, log=record.log(back.step)))), err=True)
     if not (failed or quiet):
         click.echo(_("Taken back.") if not left else _("Taken back, but for what is named above."))

@@ -70,7 +70,7 @@ def _notes(wanted: Service, yes: bool, removal: bool, key: str) -> list[str]:
         return [wanted.kept] if wanted.kept else []
     looked = _("`systemctl --user status {name}` shows it, `journalctl --user -u {name}` what it says.")
     found = [looked.format(name=f"rigup-{wanted.command}"), *wanted.notes(key)]
-    return [*found, _("It runs while you are logged in; `loginctl enable-linger` lets it run from the start of the machine.")]  # fmt: skip
+    return [*found, _("It runs while you are logged in; `loginctl enable-linger` lets it run from the start of the machine.")]
 
 
 def _text(name: str, words: tuple[str, ...]) -> str:
@@ -84,9 +84,7 @@ def _text(name: str, words: tuple[str, ...]) -> str:
         return unit_text(name, surroundings_of(None), {"PATH": path}, words, os.path.expanduser("~"))
 
 
-def typed_words(
-    context: click.Context, command: str, given: dict[str, Any], own: tuple[str, ...], paths: tuple[str, ...]
-) -> list[str]:
+def typed_words(context: click.Context, command: str, given: dict[str, Any], own: tuple[str, ...], paths: tuple[str, ...]) -> list[str]:
     """The command line again, with whole paths: a service starts in another folder and sees no shell's variables.
 
     Args:

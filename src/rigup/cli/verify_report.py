@@ -38,9 +38,7 @@ def _head(answer: Verify) -> list[str]:
         "failed": _("This environment does not compute right, or not where it should."),
         "nothing-to-verify": _("There is no framework in this environment whose devices could be asked."),
     }[answer.verdict]
-    name = {
-        "verified": _("Verified"), "failed": _("Failed"), "nothing-to-verify": _("Nothing to verify"),
-    }[answer.verdict]  # fmt: skip
+    name = {"verified": _("Verified"), "failed": _("Failed"), "nothing-to-verify": _("Nothing to verify")}[answer.verdict]
     if _unverified_devices(answer):
         name = _("Not verified")
         meaning = _("What was asked computes right, but not of every device can it be told whether it did the work.")
@@ -59,9 +57,7 @@ def _frameworks(answer: Verify) -> list[str]:
     for framework in [*answer.frameworks, *answer.companions]:
         named = framework.name + (" " + framework.version if framework.version else "")
         if not framework.imported:
-            named = _("{framework} could not be imported. {because}").format(
-                framework=named, because=framework.because or ""
-            )
+            named = _("{framework} could not be imported. {because}").format(framework=named, because=framework.because or "")
         elif framework.because is not UNSET:
             told_why = _("{framework} could not list its devices. {because}")
             named = told_why.format(framework=named, because=framework.because)
@@ -84,9 +80,7 @@ def _device(device: CheckedDevice, verbose: bool) -> list[str]:
     several = len({check.framework for check in device.checks} - {UNSET}) > 1
     called = [_called(check, several) for check in shown]
     room = max(map(columns, called), default=0)
-    return lines + [
-        line for check, name in zip(shown, called, strict=True) for line in _check(check, padded(name, room))
-    ]
+    return lines + [line for check, name in zip(shown, called, strict=True) for line in _check(check, padded(name, room))]
 
 
 def _called(check: Check, several: bool) -> str:
@@ -113,7 +107,11 @@ def _measured(check: Check) -> str:
 def _missing(answer: Verify) -> list[str]:
     """What a person may have expected and was not asked."""
     if answer.verdict == "nothing-to-verify" and not _unverified_devices(answer):
-        return wrapped(_("It has neither torch, TensorFlow, JAX, NumPy, onnxruntime nor llama.cpp. `rigup apply torch` makes an environment that has torch."))  # fmt: skip
+        return wrapped(
+            _(
+                "It has neither torch, TensorFlow, JAX, NumPy, onnxruntime nor llama.cpp. `rigup apply torch` makes an environment that has torch."
+            )
+        )
     if answer.verdict == "verified" and all(device.index is UNSET for device in answer.devices):
         return wrapped(_("Only the processor was asked: this machine shows no GPU."))
     return []
@@ -162,12 +160,10 @@ def _why(answer: Verify) -> list[str]:
 
     found = [shown for shown in grouped(answer.diagnosis.findings) if loud(shown)]
     if not found and (unexplained := answer.diagnosis.unexplained):
-        unknown = _("No cause that rigup knows accounts for what was heard: {names}. An environment that is broken is made anew by `rigup apply`; `rigup capture` gathers what others need to look at it.")  # fmt: skip
+        unknown = _(
+            "No cause that rigup knows accounts for what was heard: {names}. An environment that is broken is made anew by `rigup apply`; `rigup capture` gathers what others need to look at it."
+        )
         return wrapped(unknown.format(names=", ".join(unexplained)))
     if not found:
         return wrapped(_("The doctor finds nothing that explains it: neither in what was printed nor on this machine."))
-    return [
-        line
-        for number, shown in enumerate(found)
-        for line in [*([""] if number else []), *finding(shown, 0, number == 0)]
-    ]
+    return [line for number, shown in enumerate(found) for line in [*([""] if number else []), *finding(shown, 0, number == 0)]]

@@ -26,21 +26,13 @@ class _Watch(BehindDashes, CommandGroup):
 
 @click.group("watch", cls=_Watch, invoke_without_command=True)
 @click.option("--once", is_flag=True, help="One sample as a table.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Samples as data, one a line (schema rigup.watch/1); with --once one alone."
-)
+@click.option("--json", "as_json", is_flag=True, help="Samples as data, one a line (schema rigup.watch/1); with --once one alone.")
 @click.option("--jsonl", is_flag=True, help="As --json.")
 @click.option("--csv", "as_csv", is_flag=True, help="Samples as rows of numbers, a row a GPU.")
-@click.option(
-    "--interval", type=click.FloatRange(min=_LEAST), default=1.0, metavar="SECONDS", help="Time between two samples."
-)
+@click.option("--interval", type=click.FloatRange(min=_LEAST), default=1.0, metavar="SECONDS", help="Time between two samples.")
 @click.option("--count", type=click.IntRange(min=1), default=None, metavar="N", help="End after so many samples.")
 @click.option(
-    "--record",
-    type=click.Path(dir_okay=False),
-    default=None,
-    metavar="FILE",
-    help="Write the samples into a file (SQLite), too.",
+    "--record", type=click.Path(dir_okay=False), default=None, metavar="FILE", help="Write the samples into a file (SQLite), too."
 )
 @click.option(
     "--replay",
@@ -81,10 +73,7 @@ class _Watch(BehindDashes, CommandGroup):
     help="With --node: the token that those exporters ask for.",
 )
 @click.option(
-    "--listen",
-    default=None,
-    metavar="HOST:PORT",
-    help="Where the exporter (127.0.0.1:9836) or the page (127.0.0.1:9837) listens.",
+    "--listen", default=None, metavar="HOST:PORT", help="Where the exporter (127.0.0.1:9836) or the page (127.0.0.1:9837) listens."
 )
 @click.option("--per-process", is_flag=True, help="With --exporter: series of each process, too.")
 @click.option(
@@ -100,18 +89,11 @@ class _Watch(BehindDashes, CommandGroup):
     metavar="FILE",
     help="With --exporter and --web: the token that clients must show.",
 )
-@click.option(
-    "--install-service", is_flag=True, help="Let systemd run the exporter for you: shown, and with --yes done."
-)
+@click.option("--install-service", is_flag=True, help="Let systemd run the exporter for you: shown, and with --yes done.")
 @click.option("--remove-service", is_flag=True, help="Take that service away.")
 @click.option("-y", "--yes", is_flag=True, help="With --install-service and --remove-service: do it.")
 @click.option(
-    "--from",
-    "tree",
-    type=click.Path(exists=True, file_okay=False),
-    default=None,
-    metavar="TREE",
-    help="A captured machine: one sample.",
+    "--from", "tree", type=click.Path(exists=True, file_okay=False), default=None, metavar="TREE", help="A captured machine: one sample."
 )
 @click.option("--anonymous", is_flag=True, help="Leave the name of this machine out.")
 @click.pass_context
@@ -140,9 +122,7 @@ def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool,
 
             return serve(options)
         if options["hosts"] or options["nodes"]:
-            raise click.UsageError(
-                _("--host and --node are shown by --web; `rigup watch cluster` asks exporters in a table.")
-            )
+            raise click.UsageError(_("--host and --node are shown by --web; `rigup watch cluster` asks exporters in a table."))
         if options["exporter"]:
             from rigup.cli.watch_export import export
 
@@ -152,17 +132,8 @@ def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool,
 
 @command.command("report")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(dir_okay=False),
-    default="",
-    metavar="FILE",
-    help="Write one page with plots and tables.",
-)
-@click.option(
-    "--png", type=click.Path(dir_okay=False), default="", metavar="FILE", help="Write the plots as a picture."
-)
+@click.option("--html", "page", type=click.Path(dir_okay=False), default="", metavar="FILE", help="Write one page with plots and tables.")
+@click.option("--png", type=click.Path(dir_okay=False), default="", metavar="FILE", help="Write the plots as a picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as data (schema rigup.watch-report/1).")
 def report(file: str, page: str, png: str, as_json: bool) -> int:
     """Sum a recording up: for each GPU, job and process mean use, most memory, energy, time slowed down."""
@@ -177,21 +148,13 @@ def report(file: str, page: str, png: str, as_json: bool) -> int:
 @command.command("cluster")
 @click.argument("nodes", nargs=-1, required=True, metavar="HOST[:PORT]...")
 @click.option(
-    "--token-file",
-    type=click.Path(exists=True, dir_okay=False),
-    default=None,
-    metavar="FILE",
-    help="The token that the exporters ask for.",
+    "--token-file", type=click.Path(exists=True, dir_okay=False), default=None, metavar="FILE", help="The token that the exporters ask for."
 )
 @click.option("--once", is_flag=True, help="One table.")
-@click.option(
-    "--interval", type=click.FloatRange(min=1), default=5.0, metavar="SECONDS", help="Time between two tables."
-)
+@click.option("--interval", type=click.FloatRange(min=1), default=5.0, metavar="SECONDS", help="Time between two tables.")
 @click.option("--count", type=click.IntRange(min=1), default=None, metavar="N", help="End after so many.")
 @click.option("--json", "as_json", is_flag=True, help="As data, one a line (schema rigup.watch-cluster/1).")
-def cluster(
-    nodes: tuple[str, ...], token_file: str | None, once: bool, interval: float, count: int | None, as_json: bool
-) -> int:
+def cluster(nodes: tuple[str, ...], token_file: str | None, once: bool, interval: float, count: int | None, as_json: bool) -> int:
     """Watch nodes by their exporters (rigup's or DCGM's), which are asked and nothing else."""
     from rigup.cli.watch_web import cluster as watched
 
@@ -207,10 +170,7 @@ def prometheus(what: str) -> int:
     """Print alert rules for Prometheus, a board for Grafana, or what makes Prometheus scrape the exporter."""
     from rigup.watch import board
 
-    click.echo(
-        {"alerts": board.alerts, "board": board.board, "scrape": board.scraping}[what](),
-        nl=what == "board",
-    )
+    click.echo({"alerts": board.alerts, "board": board.board, "scrape": board.scraping}[what](), nl=what == "board")
     return 0
 
 

@@ -8,11 +8,35 @@ from rigup.schemas.watch_gpu import WatchedGpu
 from rigup.visible import visible
 
 COLUMNS = (
-    "time", "index", "pci_address", "name", "state", "utilisation.gpu", "utilisation.memory", "memory.vram.used",
-    "memory.vram.total", "memory.gtt.used", "memory.gtt.total", "memory.unified.used", "memory.unified.total",
-    "temperature.edge", "temperature.junction", "temperature.memory", "power.draw", "power.limit", "energy",
-    "clock.graphics", "clock.memory", "fan.rpm", "fan.speed", "pcie.width", "pcie.speed", "pcie.rx", "pcie.tx", "throttle",
-)  # fmt: skip
+    "time",
+    "index",
+    "pci_address",
+    "name",
+    "state",
+    "utilisation.gpu",
+    "utilisation.memory",
+    "memory.vram.used",
+    "memory.vram.total",
+    "memory.gtt.used",
+    "memory.gtt.total",
+    "memory.unified.used",
+    "memory.unified.total",
+    "temperature.edge",
+    "temperature.junction",
+    "temperature.memory",
+    "power.draw",
+    "power.limit",
+    "energy",
+    "clock.graphics",
+    "clock.memory",
+    "fan.rpm",
+    "fan.speed",
+    "pcie.width",
+    "pcie.speed",
+    "pcie.rx",
+    "pcie.tx",
+    "throttle",
+)
 
 
 def rows(sample: Watch, with_head: bool) -> str:

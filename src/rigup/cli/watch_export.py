@@ -22,9 +22,7 @@ def address_of(listen: str) -> tuple[str, int]:
     host, _colon, port = listen.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     if not port.isdecimal() or not port.isascii() or not int(port[:6]) < 65536:
-        raise click.UsageError(
-            _("{listen} is no address to listen on: say HOST:PORT.").format(listen=repr(listen)[:80])
-        )
+        raise click.UsageError(_("{listen} is no address to listen on: say HOST:PORT.").format(listen=repr(listen)[:80]))
     return host, int(port)
 
 
@@ -45,18 +43,10 @@ def export(words: dict[str, Any]) -> int:
         bound = serving.server_address[1]
         shown = f"[{host}]" if ":" in host else host
         click.echo(
-            "\n".join(
-                wrapped(
-                    _("Prometheus can scrape http://{host}:{port}/metrics. Ctrl-C ends it.").format(
-                        host=shown, port=bound
-                    )
-                )
-            ),
+            "\n".join(wrapped(_("Prometheus can scrape http://{host}:{port}/metrics. Ctrl-C ends it.").format(host=shown, port=bound))),
             err=True,
         )
-        signal.signal(
-            signal.SIGTERM, lambda _number, _frame: threading.Thread(target=serving.shutdown, daemon=True).start()
-        )
+        signal.signal(signal.SIGTERM, lambda _number, _frame: threading.Thread(target=serving.shutdown, daemon=True).start())
         exporter.start()
         with contextlib.suppress(KeyboardInterrupt):
             serving.serve_forever()
@@ -90,15 +80,19 @@ def service(words: dict[str, Any], remove: bool, yes: bool) -> int:
     if not remove:
         address_of(words["listen"])
     wanted = Service(
-        command="watch", title=_("service of rigup watch"), words=lambda _key: _argv(words), key=False,
-        notes=lambda _key: [_("Prometheus scrapes it at {address}.").format(address=words["listen"])], kept="",
-    )  # fmt: skip
+        command="watch",
+        title=_("service of rigup watch"),
+        words=lambda _key: _argv(words),
+        key=False,
+        notes=lambda _key: [_("Prometheus scrapes it at {address}.").format(address=words["listen"])],
+        kept="",
+    )
     return user_service(wanted, removal=remove, yes=yes, as_json=False)
 
 
 def _argv(words: dict[str, Any]) -> tuple[str, ...]:
     """The exporter's command line, with whole paths."""
-    argv = [sys.executable, "-m", "rigup", "watch", "--exporter", "--listen", words["listen"], "--interval", str(words["interval"])]  # fmt: skip
+    argv = [sys.executable, "-m", "rigup", "watch", "--exporter", "--listen", words["listen"], "--interval", str(words["interval"])]
     argv += ["--per-process"] if words["per_process"] else []
     argv += ["--names", words["names"]] if words["names"] != "rigup" else []
     argv += ["--anonymous"] if words["anonymous"] else []

@@ -34,9 +34,7 @@ def _memory(host: WatchedHost) -> str:
     if host.memory is UNSET:
         return ""
     swap = host.swap
-    words = [
-        f"{size(host.memory.used)} / {size(host.memory.total)} ({host.memory.used / max(host.memory.total, 1):.0%})"
-    ]
+    words = [f"{size(host.memory.used)} / {size(host.memory.total)} ({host.memory.used / max(host.memory.total, 1):.0%})"]
     if swap is not UNSET and swap.total:
         words.append(_("swap") + f" {size(swap.used)} / {size(swap.total)}")
     return _BETWEEN.join(words)
@@ -50,9 +48,7 @@ def _disks(host: WatchedHost) -> str:
     ]
     if host.disk_traffic is not UNSET:
         words.append(
-            _("read {read}/s, written {written}/s").format(
-                read=size(host.disk_traffic.read), written=size(host.disk_traffic.written)
-            )
+            _("read {read}/s, written {written}/s").format(read=size(host.disk_traffic.read), written=size(host.disk_traffic.written))
         )
     return _BETWEEN.join(words)
 

@@ -56,9 +56,7 @@ def recorded(samples: Generator[Watch, None, None], path: str) -> Generator[Watc
 
 
 def _waiting(why: str) -> str:
-    return _(
-        "The recording cannot be written: {why}. Samples wait in memory, an hour of them, until there is room."
-    ).format(why=why)
+    return _("The recording cannot be written: {why}. Samples wait in memory, an hour of them, until there is room.").format(why=why)
 
 
 def _say(sentence: str) -> None:
@@ -101,9 +99,7 @@ def _columns(rows: list[list[str]]) -> list[str]:
     """Cells below each other; a column without any word is left out."""
     kept = [number for number in range(len(rows[0])) if any(row[number] for row in rows[1:])]
     widths = [max(columns(row[number]) for row in rows) for number in kept]
-    return [
-        "  ".join(padded(row[number], wide) for number, wide in zip(kept, widths, strict=True)).rstrip() for row in rows
-    ]
+    return ["  ".join(padded(row[number], wide) for number, wide in zip(kept, widths, strict=True)).rstrip() for row in rows]
 
 
 def run_recorded(words: tuple[str, ...], path: str, interval: float) -> int:
@@ -123,9 +119,7 @@ def run_recorded(words: tuple[str, ...], path: str, interval: float) -> int:
             try:
                 process = subprocess.Popen(words, preexec_fn=_own_signals if os.name == "posix" else None)  # noqa: PLW1509  # one call
             except OSError as error:
-                raise click.ClickException(
-                    _("{program} cannot be started: {why}.").format(program=words[0], why=error.strerror)
-                ) from error
+                raise click.ClickException(_("{program} cannot be started: {why}.").format(program=words[0], why=error.strerror)) from error
             status = process.wait()
     finally:
         signal.signal(signal.SIGINT, before)

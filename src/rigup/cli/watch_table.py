@@ -19,11 +19,7 @@ def table(sample: Watch, color: bool, most: int = _MOST_PROCESSES) -> str:
     lines = [*_host_lines(sample, color), *_gpu_lines(sample, color)]
     lines += ["", *_process_lines(sample.processes, most)] if sample.processes else []
     users = {process.pid for process in sample.processes}
-    others = (
-        [process for process in sample.host_processes if process.pid not in users]
-        if sample.host_processes is not UNSET
-        else []
-    )
+    others = [process for process in sample.host_processes if process.pid not in users] if sample.host_processes is not UNSET else []
     lines += ["", *_other_lines(others[:_MOST_OTHERS])] if others else []
     if sample.findings:
         from rigup.cli.watch_findings import finding_lines
@@ -31,9 +27,7 @@ def table(sample: Watch, color: bool, most: int = _MOST_PROCESSES) -> str:
         lines += ["", *finding_lines(sample.findings, color)]
     for error in sample.errors:
         subject = f"GPU {error.gpu}: {error.what}" if error.gpu is not UNSET else error.what
-        lines += wrapped(
-            _("{what} could not be read: {because}").format(what=visible(subject), because=visible(error.because))
-        )
+        lines += wrapped(_("{what} could not be read: {because}").format(what=visible(subject), because=visible(error.because)))
     return "\n".join(lines)
 
 
@@ -45,11 +39,7 @@ def _gpu_lines(sample: Watch, color: bool) -> list[str]:
     lines = aligned([heads, *rows], shrink=1, right=(2, 3, 4, 5, 6))
     marked = {number for number, gpu in enumerate(sample.gpus, 1) if gpu.throttle or gpu.state in ("lost", "error")}
     return [
-        style(line, bold=True)
-        if color and not number
-        else style(line, fg="yellow")
-        if color and number in marked
-        else line
+        style(line, bold=True) if color and not number else style(line, fg="yellow") if color and number in marked else line
         for number, line in enumerate(lines)
     ]
 
@@ -73,9 +63,15 @@ def gpu_cells(gpu: WatchedGpu) -> list[str]:
     clock = gpu.clock.graphics
     throttle = _DASH if gpu.throttle is UNSET else ", ".join(gpu.throttle)
     return [
-        str(gpu.index), name, _share(gpu.utilisation.gpu), memory, f"{max(heat):.0f} °C" if heat else _DASH, power,
-        f"{clock / 1e6:.0f} MHz" if clock is not UNSET else _DASH, throttle,
-    ]  # fmt: skip
+        str(gpu.index),
+        name,
+        _share(gpu.utilisation.gpu),
+        memory,
+        f"{max(heat):.0f} °C" if heat else _DASH,
+        power,
+        f"{clock / 1e6:.0f} MHz" if clock is not UNSET else _DASH,
+        throttle,
+    ]
 
 
 def _share(value: object) -> str:
@@ -93,8 +89,9 @@ def _host_lines(sample: Watch, color: bool) -> list[str]:
     name = [visible(sample.host.name)] if sample.host.name is not UNSET else []
     return [
         *(style(word, bold=True) if color else word for word in name),
-        *(line for head, text in rows for line in wrapped(text, padded(head, wide) + "  ")), "",
-    ]  # fmt: skip
+        *(line for head, text in rows for line in wrapped(text, padded(head, wide) + "  ")),
+        "",
+    ]
 
 
 def _other_lines(processes: list[WatchedProcess]) -> list[str]:
@@ -137,10 +134,15 @@ def _process_cells(process: WatchedProcess) -> list[str]:
     command = next((visible(word) for word in words if word is not UNSET and word), "")
     held = memory_of(process)
     return [
-        str(process.pid), ",".join(str(part.index) for part in process.gpus),
-        visible(process.user) if process.user is not UNSET else _DASH, _share(max(shares) if shares else None),
-        f"{held / 1024**3:.1f} GiB" if held else _DASH, _share(process.cpu), " ".join(filter(None, (job, box))), command,
-    ]  # fmt: skip
+        str(process.pid),
+        ",".join(str(part.index) for part in process.gpus),
+        visible(process.user) if process.user is not UNSET else _DASH,
+        _share(max(shares) if shares else None),
+        f"{held / 1024**3:.1f} GiB" if held else _DASH,
+        _share(process.cpu),
+        " ".join(filter(None, (job, box))),
+        command,
+    ]
 
 
 def aligned(rows: list[list[str]], shrink: int, right: tuple[int, ...]) -> list[str]:

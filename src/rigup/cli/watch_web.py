@@ -44,11 +44,21 @@ def serve(options: dict[str, Any]) -> int:
         raise click.UsageError(_("Other machines are let in with a token alone: name its file with --token-file."))
     nodes = _nodes(options)
     page = Page(nodes, token, page_words(), current().replace("_", "-"))
-    config = uvicorn.Config(page.app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=2, server_header=False, limit_concurrency=64)  # fmt: skip
+    config = uvicorn.Config(
+        page.app,
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=2,
+        server_header=False,
+        limit_concurrency=64,
+    )
     try:
         bound = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
-        raise click.ClickException(_("{address} cannot be listened on: {why}.").format(address=options["listen"], why=error.strerror)) from error  # fmt: skip
+        raise click.ClickException(
+            _("{address} cannot be listened on: {why}.").format(address=options["listen"], why=error.strerror)
+        ) from error
     server = uvicorn.Server(config)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{bound.getsockname()[1]}/" + ("" if options["token_file"] else f"?token={token}")
@@ -108,11 +118,26 @@ def _close_with(server: Any, page: Any) -> None:
 def page_words() -> dict[str, str]:
     """The words of the page."""
     return {
-        "gpu": _("Use"), "memory": _("Memory"), "power": _("Power"), "temperature": _("Temp"), "user": _("User"), "job": _("Job"),
-        "command": _("Command"), "asleep": _("asleep"), "lost": _("lost"), "error": _("error"), "slowed": _("Slowed by"), "graph": _("Graph"),
-        "range": _("Time"), "live": _("live"), "broken": _("The connection is lost; it is tried again."), "none": _("There is no GPU here that can be watched."), "all": _("all"), "load": _("load"),
+        "gpu": _("Use"),
+        "memory": _("Memory"),
+        "power": _("Power"),
+        "temperature": _("Temp"),
+        "user": _("User"),
+        "job": _("Job"),
+        "command": _("Command"),
+        "asleep": _("asleep"),
+        "lost": _("lost"),
+        "error": _("error"),
+        "slowed": _("Slowed by"),
+        "graph": _("Graph"),
+        "range": _("Time"),
+        "live": _("live"),
+        "broken": _("The connection is lost; it is tried again."),
+        "none": _("There is no GPU here that can be watched."),
+        "all": _("all"),
+        "load": _("load"),
         "refused": _("Open the address that `rigup watch --web` printed: it holds a token."),
-    }  # fmt: skip
+    }
 
 
 Asked = tuple[str, Watch | None, str]
@@ -139,19 +164,14 @@ def cluster(words: tuple[str, ...], token_file: str | None, interval: float, cou
     from rigup.schemas.watch_cluster import WatchCluster, WatchedNode
 
     if len(words) > _MOST_NODES:
-        raise click.UsageError(
-            _("There are {count} nodes; {most} can be watched at once.").format(count=len(words), most=_MOST_NODES)
-        )
+        raise click.UsageError(_("There are {count} nodes; {most} can be watched at once.").format(count=len(words), most=_MOST_NODES))
     lasts()
     drawn_over, missing = not as_json and count != 1 and sys.stdout.isatty(), 0
     with contextlib.suppress(KeyboardInterrupt):
         for answers in rounds(words, token_in(token_file), interval, count):
             missing = sum(1 for _word, sample, _why in answers if sample is None)
             if as_json:
-                nodes = [
-                    WatchedNode(name=word, sample=sample or UNSET, because=why or UNSET)
-                    for word, sample, why in answers
-                ]
+                nodes = [WatchedNode(name=word, sample=sample or UNSET, because=why or UNSET) for word, sample, why in answers]
                 click.echo(json_line(WatchCluster(time=time.time(), nodes=nodes)))
             else:
                 if drawn_over:
@@ -179,10 +199,15 @@ def cluster_text(answers: list[Asked]) -> str:
     draws = [gpu.power.draw for gpu in gpus if gpu.power.draw is not UNSET]
     if gpus:
         mean = f"{sum(shares) / len(shares):.0%}" if shares else "–"
-        lines += ["", *wrapped(_("{gpus} GPUs on {nodes} nodes; mean use {use}, power {watts} W.").format(gpus=len(gpus), nodes=sum(1 for _word, sample, _why in answers if sample), use=mean, watts=round(sum(draws))))]  # fmt: skip
+        lines += [
+            "",
+            *wrapped(
+                _("{gpus} GPUs on {nodes} nodes; mean use {use}, power {watts} W.").format(
+                    gpus=len(gpus), nodes=sum(1 for _word, sample, _why in answers if sample), use=mean, watts=round(sum(draws))
+                )
+            ),
+        ]
     for word, sample, why in answers:
         if sample is None:
-            lines += wrapped(
-                _("{node} does not answer: {why}.").format(node=visible(word), why=visible(why).rstrip("."))
-            )
+            lines += wrapped(_("{node} does not answer: {why}.").format(node=visible(word), why=visible(why).rstrip(".")))
     return "\n".join(lines)

@@ -44,9 +44,7 @@ class Watching:
             threading.Thread(target=self._draw, daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._done.set()
         self._clear()
 
@@ -75,9 +73,7 @@ class Watching:
 
     def ends(self, number: int, title: str, how: str) -> None:
         """It is done, or was not needed."""
-        words = {
-            "done": _("done"), "satisfied": _("is there"), "left": _("left to you"), "failed": _("failed"),
-        }  # fmt: skip
+        words = {"done": _("done"), "satisfied": _("is there"), "left": _("left to you"), "failed": _("failed")}
         heading = _("[{number}/{count}] {title}").format(number=number + 1, count=self._count, title=title)
         took = time.monotonic() - self._began if self._heading == heading else 0.0
         line = _("{step}: {how}").format(step=heading, how=words.get(how, how))

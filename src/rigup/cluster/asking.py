@@ -24,9 +24,7 @@ def asked_commands(slurm: Slurm) -> list[AskedCommand]:
     from msgspec import UNSET
 
     return [
-        AskedCommand(
-            command=" ".join(row.command), seconds=round(row.seconds, 3), whole=row.whole, said=row.said or UNSET
-        )
+        AskedCommand(command=" ".join(row.command), seconds=round(row.seconds, 3), whole=row.whole, said=row.said or UNSET)
         for row in slurm.asked
     ]
 
@@ -39,9 +37,7 @@ def live(user: str, host: Host | None = None, kept: str = "") -> tuple[Dump, lis
     slurm.nodes()
     if slurm.dump.nodes is None:
         words = slurm.asked[-1].said.splitlines()
-        template = _(
-            "Slurm does not answer: {said} Ask again later; `scontrol ping` tells whether its controller is up."
-        )
+        template = _("Slurm does not answer: {said} Ask again later; `scontrol ping` tells whether its controller is up.")
         raise NoCluster(template.format(said=(words[-1] if words else "").rstrip(".") + "."))
     slurm.partitions()
     slurm.reservations()
@@ -57,11 +53,7 @@ def from_files(
     """What files hold, or all files of folders, whichever of Slurm's commands wrote them. Raises NoCluster and OSError."""
     dump, sources, newest = _read_files(paths, zone, read)
     if dump.nodes is None:
-        raise NoCluster(
-            _(
-                "No answer of Slurm about nodes is among the files. `sinfo --json` or `scontrol -o -d show nodes` writes one."
-            )
-        )
+        raise NoCluster(_("No answer of Slurm about nodes is among the files. `sinfo --json` or `scontrol -o -d show nodes` writes one."))
     return dump, sources, dump.now or _last_word(dump) or int(newest)
 
 
@@ -69,15 +61,11 @@ def records_from_files(paths: list[str], zone: tzinfo | None = None) -> tuple[Du
     """What files hold of the accounting. Raises NoCluster and OSError."""
     dump, sources, _newest = _read_files(paths, zone, None)
     if dump.records is None:
-        raise NoCluster(
-            _("No answer of sacct is among the files. `sacct -a -P -o ALL` or `sacct -a --json` writes one.")
-        )
+        raise NoCluster(_("No answer of sacct is among the files. `sacct -a -P -o ALL` or `sacct -a --json` writes one."))
     return dump, sources
 
 
-def _read_files(
-    paths: list[str], zone: tzinfo | None, read: Callable[[Path], str] | None
-) -> tuple[Dump, list[AskedCommand], float]:
+def _read_files(paths: list[str], zone: tzinfo | None, read: Callable[[Path], str] | None) -> tuple[Dump, list[AskedCommand], float]:
     """All that is known among the files, what was read, and when the newest was written."""
     dump, sources, newest = Dump(), [], 0.0
     for path in _files(paths):
@@ -86,9 +74,7 @@ def _read_files(
         found = read_answer(body, dump, zone or _local())
         newest = max(newest, path.stat().st_mtime)
         if found or str(path) in paths:
-            sources.append(
-                AskedCommand(command=path.name, seconds=round(time.monotonic() - began, 3), whole=found is not None)
-            )
+            sources.append(AskedCommand(command=path.name, seconds=round(time.monotonic() - began, 3), whole=found is not None))
     return dump, sources, newest
 
 

@@ -128,7 +128,15 @@ def proof(answer: Verified) -> Proof:
     build = seen.about.build if isinstance(seen.about.build, dict) else {}
     on_gpu = any(device.id.startswith("cuda") for device in seen.devices)
     state = "failed" if failed else "verified" if any(check.passed is True for _device, check in checks) else "unknown"
-    return Proof(state, f"torch {seen.about.version}", devices, failed, because, ("rccl" if build.get("hip") else "nccl") if on_gpu else "gloo", seen.about.seconds)  # fmt: skip
+    return Proof(
+        state,
+        f"torch {seen.about.version}",
+        devices,
+        failed,
+        because,
+        ("rccl" if build.get("hip") else "nccl") if on_gpu else "gloo",
+        seen.about.seconds,
+    )
 
 
 def _take_event(seen: Seen, event: dict[str, Any]) -> None:
@@ -216,17 +224,17 @@ def differences(measured: Measured) -> tuple[dict[str, list[Differs]], Deep]:
         found[name].append(Differs("answer of " + request, None, "there"))
     links = [
         LinkSpeed(
-            nodes=list(pair), backend=measured.proofs[pair[0]].family, rate=round(link.rate) if link.rate else UNSET, bad=pair in bad, alone=pair in left,
+            nodes=list(pair),
+            backend=measured.proofs[pair[0]].family,
+            rate=round(link.rate) if link.rate else UNSET,
+            bad=pair in bad,
+            alone=pair in left,
             because=(link.error or "the sum is wrong") if link.error or not link.right else UNSET,
         )
         for pair, link in measured.links.items()
-    ]  # fmt: skip
-    speeds = [UsualSpeed(of=f"all-reduce {family}", rate=round(rate)) for family, rate in usual.items()]
-    speeds += [
-        UsualSpeed(of=f"disk {folder} {way}", rate=round(rate))
-        for folder, way, rate, _slow in _disk_rates(measured.disks)
-        if rate
     ]
+    speeds = [UsualSpeed(of=f"all-reduce {family}", rate=round(rate)) for family, rate in usual.items()]
+    speeds += [UsualSpeed(of=f"disk {folder} {way}", rate=round(rate)) for folder, way, rate, _slow in _disk_rates(measured.disks) if rate]
     return found, Deep(margin=MARGIN, verified=_proofs(measured.proofs), disks=disks, links=links, usual=speeds)
 
 
@@ -234,9 +242,7 @@ def _of_links(name: str, measured: Measured, usual: Mapping[str, float]) -> tupl
     own = [link for pair, link in measured.links.items() if name in pair]
     rates = [link.rate for link in own if link.rate]
     common = usual.get(measured.proofs[name].family)
-    value = (
-        "wrong sums" if not all(link.right for link in own) else f"{size(int(max(rates)))}/s" if rates else "no answer"
-    )
+    value = "wrong sums" if not all(link.right for link in own) else f"{size(int(max(rates)))}/s" if rates else "no answer"
     return value, f"{size(int(common))}/s" if common else "there"
 
 
@@ -249,17 +255,19 @@ def _disks(measured: Measured, found: dict[str, list[Differs]]) -> list[DiskSpee
             for way in ("write", "read"):
                 if (row.folder, way) in behind.get(name, ()):
                     usual = common[row.folder, way] or 0.0
-                    found[name].append(
-                        Differs(
-                            f"disk {row.folder} {way}", f"{size(int(getattr(row, way)))}/s", f"{size(int(usual))}/s"
-                        )
-                    )
+                    found[name].append(Differs(f"disk {row.folder} {way}", f"{size(int(getattr(row, way)))}/s", f"{size(int(usual))}/s"))
             if row.error and row.folder in sound:
                 found[name].append(Differs(f"disk {row.folder}", row.error, "there"))
-            rows.append(DiskSpeed(
-                node=name, folder=row.folder, write=round(row.write) if row.write else UNSET, read=round(row.read) if row.read else UNSET,
-                slow=bool(behind.get(name)) and any(folder == row.folder for folder, _way in behind[name]), because=row.error or UNSET,
-            ))  # fmt: skip
+            rows.append(
+                DiskSpeed(
+                    node=name,
+                    folder=row.folder,
+                    write=round(row.write) if row.write else UNSET,
+                    read=round(row.read) if row.read else UNSET,
+                    slow=bool(behind.get(name)) and any(folder == row.folder for folder, _way in behind[name]),
+                    because=row.error or UNSET,
+                )
+            )
     return rows
 
 
@@ -269,8 +277,13 @@ def _proofs(proofs: Mapping[str, Proof]) -> list[NodesVerified]:
         alike[result.state, result.framework, result.devices, result.failed, result.because].append(name)
     return [
         NodesVerified(
-            nodes=fold(names), count=len(names), state=state, framework=framework or UNSET, devices=list(devices),
-            failed=list(failed), because=because or UNSET,
+            nodes=fold(names),
+            count=len(names),
+            state=state,
+            framework=framework or UNSET,
+            devices=list(devices),
+            failed=list(failed),
+            because=because or UNSET,
         )
         for (state, framework, devices, failed, because), names in alike.items()
-    ]  # fmt: skip
+    ]

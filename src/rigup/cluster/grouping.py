@@ -17,28 +17,29 @@ from rigup.machine.fingerprint import Fingerprint, Row
 from rigup.schemas.shared import Finding
 
 # What follows from a difference that is told by itself: files of a driver, lists that a card stands in, names and addresses.
-_ECHOES = frozenset((
-    "DriverLibrary", "KernelLibrary", "LoaderEntry", "PathLibrary", "SearchPath", "DkmsBuild", "DkmsTree", "PciDevice", "KfdNode", "Gpu", "SystemPackage",
-    "Folder", "NextBoot", "Kernel", "SlurmNode", "DeadLine", "UnitFile",
-))  # fmt: skip
+_ECHOES = frozenset(
+    (
+        "DriverLibrary",
+        "KernelLibrary",
+        "LoaderEntry",
+        "PathLibrary",
+        "SearchPath",
+        "DkmsBuild",
+        "DkmsTree",
+        "PciDevice",
+        "KfdNode",
+        "Gpu",
+        "SystemPackage",
+        "Folder",
+        "NextBoot",
+        "Kernel",
+        "SlurmNode",
+        "DeadLine",
+        "UnitFile",
+    )
+)
 _OWN = frozenset(
-    [
-        "uuid",
-        "serial",
-        "pci",
-        "pci_id",
-        "bus",
-        "address",
-        "hostname",
-        "host",
-        "node",
-        "mac",
-        "numbers",
-        "uid",
-        "gid",
-        "minor",
-        "cdi",
-    ]
+    ["uuid", "serial", "pci", "pci_id", "bus", "address", "hostname", "host", "node", "mac", "numbers", "uid", "gid", "minor", "cdi"]
 )
 _SIZES = frozenset(("total", "size"))
 _CLOSE = 0.02  # share by which sizes of one thing may differ
@@ -162,11 +163,7 @@ def _other(own: Part, usual: Part) -> list[Differs]:
 
 def _lacking(facts: set[Fact], looked: bool) -> list[Differs]:
     """Subjects that are not there, where somebody looked."""
-    return (
-        [Differs(" ".join(filter(None, subject)), None, "there") for subject in sorted({fact[:2] for fact in facts})]
-        if looked
-        else []
-    )
+    return [Differs(" ".join(filter(None, subject)), None, "there") for subject in sorted({fact[:2] for fact in facts})] if looked else []
 
 
 def _close(field: str, mine: str, theirs: str) -> bool:
@@ -183,9 +180,7 @@ def _name(fact: Fact) -> str:
 def _usual_gpus(nodes: Mapping[str, Examined]) -> tuple[int | None, tuple[str, ...]]:
     """How many GPUs, and of which names, more than half of the nodes have; None and nothing where none does."""
     count, number = Counter(len(node.gpus) for node in nodes.values()).most_common(1)[0] if nodes else (0, 0)
-    names, named = (
-        Counter(tuple(sorted(set(node.gpus))) for node in nodes.values()).most_common(1)[0] if nodes else ((), 0)
-    )
+    names, named = Counter(tuple(sorted(set(node.gpus))) for node in nodes.values()).most_common(1)[0] if nodes else ((), 0)
     most = len(nodes) > 1
     return (count if most and number * 2 > len(nodes) else None), (names if most and named * 2 > len(nodes) else ())
 

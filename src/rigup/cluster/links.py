@@ -46,14 +46,18 @@ class NodeLinks(NamedTuple):
 def links_of(facts: Facts) -> NodeLinks:
     """What a node's facts tell. Interfaces that programs made (bridges, containers) are left out."""
     interfaces = {
-        str(fact.get("name")): Way(bool(fact.get("up")), str(fact.get("link") or "ethernet"), speed := int(fact.get("speed") or 0), _rate(speed))
+        str(fact.get("name")): Way(
+            bool(fact.get("up")), str(fact.get("link") or "ethernet"), speed := int(fact.get("speed") or 0), _rate(speed)
+        )
         for fact in facts.of(NetInterface)
         if fact.get("hardware") or fact.get("link") == "infiniband"
-    }  # fmt: skip
+    }
     ports = {
-        f"{fact.get('device')}:{fact.get('port')}": Way(fact.get("state") == "ACTIVE", str(fact.get("link") or "").lower(), _speed(rate := str(fact.get("rate") or "")), rate)
+        f"{fact.get('device')}:{fact.get('port')}": Way(
+            fact.get("state") == "ACTIVE", str(fact.get("link") or "").lower(), _speed(rate := str(fact.get("rate") or "")), rate
+        )
         for fact in facts.of(RdmaPort)
-    }  # fmt: skip
+    }
     memory_of = tuple(sorted(str(fact.get("client")) for fact in facts.of(PeerMemory)))
     return NodeLinks(interfaces, ports, memory_of, _variables(facts))
 
@@ -87,7 +91,7 @@ def selected(value: str, names: Iterable[str]) -> list[str]:
     value = value.removeprefix("^")
     whole = value.startswith("=")
     parts = [part.partition(":") for part in value.removeprefix("=").split(",") if part]
-    return [name for name in names if any(_is_meant(name, part, port, whole) for part, _colon, port in parts) != unwanted]  # fmt: skip
+    return [name for name in names if any(_is_meant(name, part, port, whole) for part, _colon, port in parts) != unwanted]
 
 
 def _is_meant(name: str, part: str, port: str, whole: bool) -> bool:
@@ -145,7 +149,7 @@ def _ports(node: NodeLinks) -> Mapping[str, Way]:
 
 def _judge_variable(
     variable: str, kind: Callable[[NodeLinks], Mapping[str, Way]], nodes: Mapping[str, NodeLinks], rows: Mapping[str, list[Differs]]
-) -> None:  # fmt: skip
+) -> None:
     """A variable that selects hardware somewhere is judged everywhere; one that names what a program made is not known here."""
     chosen: dict[str, list[str]] = {}
     for name, node in nodes.items():
@@ -171,10 +175,17 @@ def shared(nodes: Mapping[str, NodeLinks], alike: Iterable[Iterable[str]]) -> li
         if not interfaces and not ports and not any(node.interfaces or node.ports for node in members.values()):
             continue
         memory_of = set.intersection(*(set(node.memory_of) for node in members.values()))
-        found.append(SharedLinks(
-            nodes=fold(members), count=len(members), interfaces=_rows(interfaces), ports=_rows(ports), memory_of=sorted(memory_of),
-            socket=_value(_best(interfaces)[:1]), hca=_value(_best(ports)),
-        ))  # fmt: skip
+        found.append(
+            SharedLinks(
+                nodes=fold(members),
+                count=len(members),
+                interfaces=_rows(interfaces),
+                ports=_rows(ports),
+                memory_of=sorted(memory_of),
+                socket=_value(_best(interfaces)[:1]),
+                hca=_value(_best(ports)),
+            )
+        )
     return found
 
 

@@ -37,14 +37,7 @@ from rigup.schemas.cluster import (
 from rigup.schemas.shared import Evidence, Finding
 
 NEVER = frozenset(
-    (
-        "PartitionTimeLimit",
-        "PartitionNodeLimit",
-        "BadConstraints",
-        "DependencyNeverSatisfied",
-        "InvalidAccount",
-        "InvalidQOS",
-    )
+    ("PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS")
 )
 _LEAST_MEMORY = 1 << 30  # bytes without which a job with a GPU does not start
 
@@ -75,15 +68,19 @@ def overview(dump: Dump, sources: list[AskedCommand], now: int, you: You) -> Clu
     members = {partition.name: [seen[name] for name in partition.nodes if name in seen] for partition in partitions}
     jobs = dump.jobs
     return Cluster(
-        now=now, slurm=SlurmRelease(version=dump.version, cluster=dump.cluster), sources=sources,
+        now=now,
+        slurm=SlurmRelease(version=dump.version, cluster=dump.cluster),
+        sources=sources,
         partitions=[_partition(partition, members[partition.name], partitions, you, accounts) for partition in partitions],
         nodes=[_node(row, worth) for row in seen.values()],
         idle=[row for partition in partitions for row in _idle(partition.name, members[partition.name], worth)],
-        queue=None if jobs is None else _queue(jobs), poison=[_poison(job, you) for job in jobs or [] if job.pending and job.reason in NEVER],
+        queue=None if jobs is None else _queue(jobs),
+        poison=[_poison(job, you) for job in jobs or [] if job.pending and job.reason in NEVER],
         yours=[_yours(job) for job in jobs or [] if you.user and job.user == you.user and (job.pending or job.running)],
         reservations=[_reservation(reservation, you) for reservation in dump.reservations or []],
-        limits=[yours for limit in limits if (yours := _limit(limit, limits))], findings=_findings(seen.values()),
-    )  # fmt: skip
+        limits=[yours for limit in limits if (yours := _limit(limit, limits))],
+        findings=_findings(seen.values()),
+    )
 
 
 def _known(value: Any) -> Any:
@@ -96,9 +93,7 @@ def _seen(node: Node, closed: set[str]) -> _Seen:
     up = state in UP
     idle = {gpus.type: gpus.total - gpus.allocated for gpus in node.gpus if up and gpus.allocated is not None}
     cpus_left = node.cpus is None or node.cpus_allocated is None or node.cpus > node.cpus_allocated
-    memory_left = (
-        node.memory is None or node.memory_allocated is None or node.memory - node.memory_allocated >= _LEAST_MEMORY
-    )
+    memory_left = node.memory is None or node.memory_allocated is None or node.memory - node.memory_allocated >= _LEAST_MEMORY
     open_to_all = node.name not in closed and state not in ("maintenance", "reserved")
     shown = msgspec.structs.replace(node, reason=_outward(node.reason)) if node.reason else node
     return _Seen(shown, state, idle, up and cpus_left and memory_left and open_to_all)
@@ -117,10 +112,7 @@ def _known_partitions(dump: Dump) -> list[Partition]:
         for name in node.partitions:
             by_name[name].append(node.name)
     if dump.partitions:
-        return [
-            partition if partition.nodes else _with_nodes(partition, by_name[partition.name])
-            for partition in dump.partitions
-        ]
+        return [partition if partition.nodes else _with_nodes(partition, by_name[partition.name]) for partition in dump.partitions]
     return [Partition(name=name, nodes=tuple(nodes)) for name, nodes in sorted(by_name.items())]
 
 
@@ -130,15 +122,22 @@ def _with_nodes(partition: Partition, nodes: list[str]) -> Partition:
     return replace(partition, nodes=tuple(nodes))
 
 
-def _partition(
-    partition: Partition, rows: list[_Seen], others: list[Partition], you: You, accounts: set[str]
-) -> ClusterPartition:
+def _partition(partition: Partition, rows: list[_Seen], others: list[Partition], you: You, accounts: set[str]) -> ClusterPartition:
     return ClusterPartition(
-        name=partition.name, default=partition.default, state=partition.state, max_time=partition.max_time, max_nodes=partition.max_nodes,
-        tier=partition.tier, preemptible=_preemptible(partition, others), grace=partition.grace, nodes=len(rows) or partition.node_count or 0,
-        nodes_up=sum(row.state in UP for row in rows), accounts=list(partition.allow_accounts), gpus=_counts(rows),
+        name=partition.name,
+        default=partition.default,
+        state=partition.state,
+        max_time=partition.max_time,
+        max_nodes=partition.max_nodes,
+        tier=partition.tier,
+        preemptible=_preemptible(partition, others),
+        grace=partition.grace,
+        nodes=len(rows) or partition.node_count or 0,
+        nodes_up=sum(row.state in UP for row in rows),
+        accounts=list(partition.allow_accounts),
+        gpus=_counts(rows),
         barred=_known(barred(partition, you.groups, accounts)),
-    )  # fmt: skip
+    )
 
 
 def _preemptible(partition: Partition, others: list[Partition]) -> "bool | UnsetType":
@@ -176,11 +175,16 @@ def _node(row: _Seen, worth: dict[str, Worth]) -> ClusterNode:
     node = row.node
     device = next((worth[gpus.type].device for gpus in node.gpus if gpus.type in worth), None)
     return ClusterNode(
-        name=node.name, state=row.state, reason=_known(node.reason), since=_known(node.reason_since), partitions=list(node.partitions),
+        name=node.name,
+        state=row.state,
+        reason=_known(node.reason),
+        since=_known(node.reason_since),
+        partitions=list(node.partitions),
         cpus=Share(total=_known(node.cpus), allocated=_known(node.cpus_allocated)),
         memory=Share(total=_known(node.memory), allocated=_known(node.memory_allocated)),
-        gpus=[NodeGpus(type=gpus.type, total=gpus.total, allocated=_known(gpus.allocated)) for gpus in node.gpus], device=_known(device),
-    )  # fmt: skip
+        gpus=[NodeGpus(type=gpus.type, total=gpus.total, allocated=_known(gpus.allocated)) for gpus in node.gpus],
+        device=_known(device),
+    )
 
 
 def _idle(partition: str, rows: list[_Seen], worth: dict[str, Worth]) -> list[Idle]:
@@ -206,37 +210,40 @@ def _queue(jobs: list[Job]) -> Queue:
     for job in jobs:
         if job.pending:
             reasons[job.reason or "None"] += job.array_count
-    return Queue(
-        running=sum(job.running for job in jobs), pending=reasons.total(), by_reason=dict(reasons.most_common())
-    )
+    return Queue(running=sum(job.running for job in jobs), pending=reasons.total(), by_reason=dict(reasons.most_common()))
 
 
 def _poison(job: Job, you: You) -> Poison:
     yours = you.names or (bool(you.user) and job.user == you.user)
-    return Poison(
-        job=job.id,
-        name=_known(job.name) if yours else UNSET,
-        user=_known(job.user) if yours else UNSET,
-        reason=job.reason,
-    )
+    return Poison(job=job.id, name=_known(job.name) if yours else UNSET, user=_known(job.user) if yours else UNSET, reason=job.reason)
 
 
 def _yours(job: Job) -> YourJob:
     ends = job.start + job.time_limit if job.running and job.start and job.time_limit else None
     return YourJob(
-        job=job.array_job or job.id, tasks=job.array_count, name=job.name, partitions=list(job.partitions), running=job.running,
-        gpus=sum(asked.count for asked in job.gpus), since=_known(job.start if job.running else job.submit),
-        until=_known(ends if job.running else job.start), reason=UNSET if job.running else _known(job.reason),
+        job=job.array_job or job.id,
+        tasks=job.array_count,
+        name=job.name,
+        partitions=list(job.partitions),
+        running=job.running,
+        gpus=sum(asked.count for asked in job.gpus),
+        since=_known(job.start if job.running else job.submit),
+        until=_known(ends if job.running else job.start),
+        reason=UNSET if job.running else _known(job.reason),
         because=UNSET if job.running else _known(because(job.reason)),
-    )  # fmt: skip
+    )
 
 
 def _reservation(reservation: Reservation, you: You) -> ClusterReservation:
     users = [user for user in reservation.users if you.names or user == you.user]
     return ClusterReservation(
-        name=reservation.name, start=reservation.start, end=reservation.end, nodes=fold(reservation.nodes),
-        users=users if you.names or len(users) == len(reservation.users) else UNSET, flags=list(reservation.flags),
-    )  # fmt: skip
+        name=reservation.name,
+        start=reservation.start,
+        end=reservation.end,
+        nodes=fold(reservation.nodes),
+        users=users if you.names or len(users) == len(reservation.users) else UNSET,
+        flags=list(reservation.flags),
+    )
 
 
 def _limit(limit: Limit, limits: list[Limit]) -> YourLimit | None:
@@ -245,10 +252,16 @@ def _limit(limit: Limit, limits: list[Limit]) -> YourLimit | None:
     if limit.kind == "qos" and limit.name not in named:
         return None
     yours = YourLimit(
-        kind="qos" if limit.kind == "qos" else "association", name=limit.name, partition=_known(limit.partition), max_time=_known(limit.max_wall),
-        max_jobs=_known(limit.max_jobs), max_submit=_known(limit.max_submit), per_job=_known(limit.max_tres_per_job),
-        per_user=_known(limit.max_tres_per_user), group=_known(limit.group_tres),
-    )  # fmt: skip
+        kind="qos" if limit.kind == "qos" else "association",
+        name=limit.name,
+        partition=_known(limit.partition),
+        max_time=_known(limit.max_wall),
+        max_jobs=_known(limit.max_jobs),
+        max_submit=_known(limit.max_submit),
+        per_job=_known(limit.max_tres_per_job),
+        per_user=_known(limit.max_tres_per_user),
+        group=_known(limit.group_tres),
+    )
     bounds = (yours.max_time, yours.max_jobs, yours.max_submit, yours.per_job, yours.per_user, yours.group)
     return yours if any(bound is not UNSET for bound in bounds) else None
 
@@ -268,7 +281,18 @@ def _finding(node: Node, state: NodeState) -> Finding:
     title = template.format(reason=(node.reason or _("nobody wrote a reason")).rstrip("."))
     evidence = Evidence(fact="SlurmNode.states", value=" ".join(node.states), source="slurm", line=None)
     return Finding(
-        cause="slurm-node-" + state, severity="warning", title=title, subject=node.name, place=node.name, confidence="certain", guess=False,
-        because=_("Slurm starts no job on it."), make_sure="", in_vain="", evidence=[evidence], explains=[],
-        mends=_("Mend what the reason names; then `scontrol update NodeName={node} State=RESUME` gives it back.").format(node=node.name), fixes=[],
-    )  # fmt: skip
+        cause="slurm-node-" + state,
+        severity="warning",
+        title=title,
+        subject=node.name,
+        place=node.name,
+        confidence="certain",
+        guess=False,
+        because=_("Slurm starts no job on it."),
+        make_sure="",
+        in_vain="",
+        evidence=[evidence],
+        explains=[],
+        mends=_("Mend what the reason names; then `scontrol update NodeName={node} State=RESUME` gives it back.").format(node=node.name),
+        fixes=[],
+    )

@@ -6,18 +6,7 @@ from rigup.machine.slurm.values import Node, Reservation
 from rigup.schemas.cluster import NodeState
 
 _DOWN = frozenset(
-    (
-        "DOWN",
-        "FAIL",
-        "FAILING",
-        "ERROR",
-        "NOT_RESPONDING",
-        "INVALID_REG",
-        "FUTURE",
-        "REBOOT_ISSUED",
-        "POWERING_DOWN",
-        "DYNAMIC_FUTURE",
-    )
+    ("DOWN", "FAIL", "FAILING", "ERROR", "NOT_RESPONDING", "INVALID_REG", "FUTURE", "REBOOT_ISSUED", "POWERING_DOWN", "DYNAMIC_FUTURE")
 )
 _ORDER: tuple[tuple[NodeState, frozenset[str]], ...] = (
     ("down", _DOWN),

@@ -65,7 +65,7 @@ def trained(ranks: Iterable[list[Line]]) -> dict[str, Trained]:
     return {
         job: Trained(sum(used.values()) if used else None, min(1.0, busy[job][0] / busy[job][1]) if busy[job][1] else None)
         for job, used in nodes.items()
-    }  # fmt: skip
+    }
 
 
 def _count(line: Stepped, node: int, used: dict[int, int], busy: list[float]) -> None:
@@ -76,9 +76,7 @@ def _count(line: Stepped, node: int, used: dict[int, int], busy: list[float]) ->
         busy[1] += line.seconds
 
 
-def report(
-    dump: Dump, sources: list[AskedCommand], histories: Mapping[str, Trained], you: You, accounts: bool
-) -> ClusterReport:
+def report(dump: Dump, sources: list[AskedCommand], histories: Mapping[str, Trained], you: You, accounts: bool) -> ClusterReport:
     """The answer. `accounts`: whether sums by account are wanted, which are for administrators."""
     records = dump.records or []
     uses = [use for record in records if (use := _use(record, histories))]
@@ -88,11 +86,15 @@ def report(
         by_account[use.record.account].append(use)
     rows = [AccountUse(account=name, sums=_sums(group)) for name, group in by_account.items()]
     return ClusterReport(
-        since=min(starts, default=None), until=max((use.record.end or use.record.start or 0 for use in uses), default=None),
-        slurm=SlurmRelease(version=dump.version, cluster=dump.cluster), sources=sources, sums=_sums(uses), jobs=[_job(use, you) for use in _worst(uses)],
+        since=min(starts, default=None),
+        until=max((use.record.end or use.record.start or 0 for use in uses), default=None),
+        slurm=SlurmRelease(version=dump.version, cluster=dump.cluster),
+        sources=sources,
+        sums=_sums(uses),
+        jobs=[_job(use, you) for use in _worst(uses)],
         accounts=sorted(rows, key=lambda row: (-row.sums.gpu_seconds_unused, -row.sums.memory_seconds_unused)) if accounts else UNSET,
         waits=_waits(records),
-    )  # fmt: skip
+    )
 
 
 def _use(record: Record, histories: Mapping[str, Trained]) -> _Use | None:
@@ -120,10 +122,13 @@ def _sums(uses: list[_Use]) -> UseSums:
     known = [use for use in uses if use.gpu_unused is not None]
     remembered = [use for use in uses if use.memory_unused is not None]
     return UseSums(
-        jobs=len(uses), gpu_seconds=sum(use.gpu_seconds for use in uses), gpu_seconds_known=sum(use.gpu_seconds for use in known),
-        gpu_seconds_unused=sum(use.gpu_unused or 0 for use in known), memory_seconds=sum((use.record.memory or 0) * use.seconds for use in remembered),
+        jobs=len(uses),
+        gpu_seconds=sum(use.gpu_seconds for use in uses),
+        gpu_seconds_known=sum(use.gpu_seconds for use in known),
+        gpu_seconds_unused=sum(use.gpu_unused or 0 for use in known),
+        memory_seconds=sum((use.record.memory or 0) * use.seconds for use in remembered),
         memory_seconds_unused=sum(use.memory_unused or 0 for use in remembered),
-    )  # fmt: skip
+    )
 
 
 def _job(use: _Use, you: You) -> JobUse:
@@ -131,12 +136,21 @@ def _job(use: _Use, you: You) -> JobUse:
     yours = you.names or (bool(you.user) and record.user == you.user)
     number = f"{record.array_job or record.id}_{record.array_task}" if record.array_task is not None else str(record.id)
     return JobUse(
-        job=number, name=record.name if yours else UNSET, user=record.user if yours else UNSET, partition=record.partition, state=record.state,
-        seconds=use.seconds, gpus=use.gpus, gpus_used=UNSET if use.gpus_used is None else use.gpus_used,
-        busy=UNSET if use.busy is None else round(use.busy, 3), measured_by=use.measured_by, gpu_seconds=use.gpu_seconds,
-        gpu_seconds_unused=UNSET if unused is None else unused, memory=UNSET if record.memory is None else record.memory,
+        job=number,
+        name=record.name if yours else UNSET,
+        user=record.user if yours else UNSET,
+        partition=record.partition,
+        state=record.state,
+        seconds=use.seconds,
+        gpus=use.gpus,
+        gpus_used=UNSET if use.gpus_used is None else use.gpus_used,
+        busy=UNSET if use.busy is None else round(use.busy, 3),
+        measured_by=use.measured_by,
+        gpu_seconds=use.gpu_seconds,
+        gpu_seconds_unused=UNSET if unused is None else unused,
+        memory=UNSET if record.memory is None else record.memory,
         memory_used=UNSET if record.memory_used is None else record.memory_used,
-    )  # fmt: skip
+    )
 
 
 def _waits(records: Iterable[Record]) -> list[Waits]:
@@ -154,4 +168,4 @@ def _of_partition(name: str, seconds: list[int]) -> Waits:
     count = len(seconds)
     return Waits(
         partition=name, jobs=count, median=seconds[(count - 1) // 2], ninth=seconds[min(count - 1, count * 9 // 10)], longest=seconds[-1]
-    )  # fmt: skip
+    )

@@ -16,17 +16,24 @@ _STACKS = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
 def worths(types: Iterable[str]) -> dict[str, Worth]:
     """By type, those that the catalogue knows; a part of a card (MIG) is not judged by its whole."""
     found = {name: worth for name in sorted(set(types)) if name and not _PART.search(name) and (worth := _worth(name))}
-    rates = {name: (worth.arithmetic * worth.bandwidth) ** 0.5 for name, worth in found.items()
-             if isinstance(worth.arithmetic, float) and isinstance(worth.bandwidth, float)}  # fmt: skip
+    rates = {
+        name: (worth.arithmetic * worth.bandwidth) ** 0.5
+        for name, worth in found.items()
+        if isinstance(worth.arithmetic, float) and isinstance(worth.bandwidth, float)
+    }
     best = max(rates.values(), default=0.0)
     return {name: _with_rate(worth, rates.get(name, 0.0), best) for name, worth in found.items()}
 
 
 def _with_rate(worth: Worth, rate: float, best: float) -> Worth:
     return Worth(
-        device=worth.device, memory=worth.memory, bandwidth=worth.bandwidth, arithmetic=worth.arithmetic, stack=worth.stack,
+        device=worth.device,
+        memory=worth.memory,
+        bandwidth=worth.bandwidth,
+        arithmetic=worth.arithmetic,
+        stack=worth.stack,
         rate=round(rate / best, 3) if rate and best else UNSET,
-    )  # fmt: skip
+    )
 
 
 def _worth(name: str) -> Worth | None:
@@ -40,9 +47,12 @@ def _worth(name: str) -> Worth | None:
     bandwidth = [sheet.bandwidth for sheet in sheets if sheet.bandwidth]
     arithmetic = [rate for sheet in sheets if (rate := _arithmetic(sheet))]
     return Worth(
-        device=_common_name([product.name for product in products]), memory=min(memory) if memory else UNSET,
-        bandwidth=min(bandwidth) if bandwidth else UNSET, arithmetic=min(arithmetic) if arithmetic else UNSET, stack=_STACKS.get(gpu.vendor, UNSET),
-    )  # fmt: skip
+        device=_common_name([product.name for product in products]),
+        memory=min(memory) if memory else UNSET,
+        bandwidth=min(bandwidth) if bandwidth else UNSET,
+        arithmetic=min(arithmetic) if arithmetic else UNSET,
+        stack=_STACKS.get(gpu.vendor, UNSET),
+    )
 
 
 def _common_name(names: list[str]) -> str:

@@ -12,24 +12,8 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.secrets import is_secret
 from rigup.language import _
 
-_NETWORK_FOLDERS = (
-    "nfs",
-    "cifs",
-    "smb",
-    "lustre",
-    "gpfs",
-    "beegfs",
-    "ceph",
-    "9p",
-    "fuse",
-    "sshfs",
-    "afs",
-    "panfs",
-    "glusterfs",
-)
-_FILE = re.compile(
-    r"(?:\.{1,2}/.*|(?!-)[^/:=][^:=]*\.(?:py|sh|ipynb|json[l]?|ya?ml|toml|txt|csv|cfg|ini|gguf|pth?|safetensors|parquet))"
-)
+_NETWORK_FOLDERS = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "9p", "fuse", "sshfs", "afs", "panfs", "glusterfs")
+_FILE = re.compile(r"(?:\.{1,2}/.*|(?!-)[^/:=][^:=]*\.(?:py|sh|ipynb|json[l]?|ya?ml|toml|txt|csv|cfg|ini|gguf|pth?|safetensors|parquet))")
 _STARTERS = (
     "python",
     "python3",
@@ -49,16 +33,34 @@ _STARTERS = (
 _WORKERS = re.compile(r"torchrun|accelerate|deepspeed|--?(?:num[-_])?workers|tensor[-_]parallel|nproc", re.IGNORECASE)
 _NUMA = re.compile(r"numactl|numa_bind|--cpunodebind|--membind|--interleave")
 PROXIES = tuple(
-    variable
-    for name in ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
-    for variable in (name, name.upper())
+    variable for name in ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy") for variable in (name, name.upper())
 )
 _LOOPBACK = ("127.", "localhost", "::1")
 _INHERITED = (
-    "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK", "ONEAPI_DEVICE_SELECTOR",
-    "HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_ENDPOINT", "HF_HUB_OFFLINE", "TRANSFORMERS_CACHE", "TORCH_HOME", "XDG_CACHE_HOME", "PIP_CACHE_DIR",
-    "PIP_INDEX_URL", "TRITON_CACHE_DIR", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "OMP_NUM_THREADS",
-)  # fmt: skip
+    "CUDA_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+    "GPU_DEVICE_ORDINAL",
+    "ZE_AFFINITY_MASK",
+    "ONEAPI_DEVICE_SELECTOR",
+    "HF_HOME",
+    "HF_HUB_CACHE",
+    "HF_DATASETS_CACHE",
+    "HF_ENDPOINT",
+    "HF_HUB_OFFLINE",
+    "TRANSFORMERS_CACHE",
+    "TORCH_HOME",
+    "XDG_CACHE_HOME",
+    "PIP_CACHE_DIR",
+    "PIP_INDEX_URL",
+    "TRITON_CACHE_DIR",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "WORLD_SIZE",
+    "RANK",
+    "LOCAL_RANK",
+    "OMP_NUM_THREADS",
+)
 _FOLDERS_OF = (
     "HF_HOME",
     "HF_HUB_CACHE",
@@ -116,9 +118,7 @@ def _memory(draft: Draft, wished: bool) -> None:
 
 def _calls(draft: Draft) -> None:
     if _NUMA.search(" ".join(draft.asked.command)):
-        why = _(
-            "Binding memory to a NUMA node calls mbind and set_mempolicy, which the engine's filter refuses without this capability."
-        )
+        why = _("Binding memory to a NUMA node calls mbind and set_mempolicy, which the engine's filter refuses without this capability.")
         draft.add("--cap-add", "SYS_NICE", why, "https://docs.docker.com/engine/security/seccomp/")
 
 
@@ -158,12 +158,7 @@ def _user(draft: Draft, inside: bool) -> None:
     if engine.podman and engine.rootless:
         if engine.more_ids is False:
             return  # root inside is the caller, and podman refuses to keep a number where it has no other
-        draft.add(
-            "--userns",
-            "keep-id",
-            _("In a rootless container your files stay yours when your number is kept."),
-            PODMAN_RUN,
-        )
+        draft.add("--userns", "keep-id", _("In a rootless container your files stay yours when your number is kept."), PODMAN_RUN)
     elif not engine.rootless and host.uid:
         why = _("What the program writes belongs to you and not to root.")
         draft.add("--user", f"{host.uid}:{host.gid}", why)
@@ -173,20 +168,14 @@ def _user(draft: Draft, inside: bool) -> None:
 def _ports(draft: Draft) -> None:
     for port in draft.asked.publish:
         why = _("The port is reached from this machine alone: without an address it would be open to the network.")
-        draft.add(
-            "--publish", f"127.0.0.1:{port}:{port}", why, "https://docs.docker.com/engine/network/port-publishing/"
-        )
+        draft.add("--publish", f"127.0.0.1:{port}:{port}", why, "https://docs.docker.com/engine/network/port-publishing/")
 
 
 def _asked_variables(draft: Draft) -> None:
     for name, value in draft.asked.variables.items():
         secret = value is not None and is_secret(name)
         why = _("The value is taken from your environment and stands in no command line.")
-        draft.set(
-            name,
-            None if value is None or secret else value,
-            why if value is None or secret else _("You asked for this variable."),
-        )
+        draft.set(name, None if value is None or secret else value, why if value is None or secret else _("You asked for this variable."))
         if secret:
             template = _("{name} looks like a secret: the command takes it from your environment, so set it there.")
             draft.warn("secret-by-value", template.format(name=name))
@@ -194,10 +183,7 @@ def _asked_variables(draft: Draft) -> None:
 
 def _proxies(draft: Draft) -> None:
     """The caller's proxies reach the program; one on the host's loopback is not there inside."""
-    engine, found = (
-        draft.engine,
-        {name: draft.host.environment[name] for name in PROXIES if draft.host.environment.get(name)},
-    )
+    engine, found = (draft.engine, {name: draft.host.environment[name] for name in PROXIES if draft.host.environment.get(name)})
     if not found:
         return
     local = [name for name, value in found.items() if _is_local(name, value)]
@@ -240,9 +226,7 @@ def _labels(draft: Draft) -> None:
         return
     kept = [mount for mount, _flag in draft.mounts if _not_to_relabel(mount.source, draft)]
     if kept:
-        why = _(
-            "SELinux keeps containers from {folder}, and its label must not be changed: labels are off for this container."
-        )
+        why = _("SELinux keeps containers from {folder}, and its label must not be changed: labels are off for this container.")
         draft.add("--security-opt", "label=disable", why.format(folder=kept[0].source), source)
         return
     for number, (mount, _flag) in enumerate(draft.mounts):
@@ -257,13 +241,9 @@ def _closed_device(draft: Draft) -> str:
     if booleans.get("container_use_devices"):
         return ""
     if draft.of("nvidia") and not booleans.get("container_use_xserver_devices"):
-        return _(
-            "SELinux keeps containers from NVIDIA's nodes unless a boolean is on: labels are off for this container."
-        )
+        return _("SELinux keeps containers from NVIDIA's nodes unless a boolean is on: labels are off for this container.")
     dri = draft.of("amd") or draft.of("intel")
-    closed = (
-        version < limit("SELinux lets containers at /dev/dri") or booleans.get("container_use_dri_devices") is False
-    )
+    closed = version < limit("SELinux lets containers at /dev/dri") or booleans.get("container_use_dri_devices") is False
     if (dri and closed) or (draft.of("amd") and version < limit("SELinux lets containers at /dev/kfd")):
         return _("This SELinux policy keeps containers from the GPU's nodes: labels are off for this container.")
     return ""
@@ -271,11 +251,7 @@ def _closed_device(draft: Draft) -> str:
 
 def _not_to_relabel(path: str, draft: Draft) -> bool:
     """A home, a folder of the system or one on the network."""
-    if (
-        path in (draft.host.home, "/home", "/root")
-        or path.count("/") < 2
-        or path.startswith(("/usr", "/etc", "/var", "/opt", "/boot"))
-    ):
+    if path in (draft.host.home, "/home", "/root") or path.count("/") < 2 or path.startswith(("/usr", "/etc", "/var", "/opt", "/boot")):
         return True
     return any(file_system(path, draft).fs.lower().startswith(prefix) for prefix in _NETWORK_FOLDERS)
 
@@ -295,9 +271,7 @@ def _for_apptainer(draft: Draft) -> None:
     host, engine = draft.host, draft.engine
     prefix = "SINGULARITYENV_" if engine.name == "singularity" else "APPTAINERENV_"
     draft.add(
-        "--cleanenv",
-        why=_("Most of your variables would enter the container, PYTHONPATH and conda's too, and spoil it."),
-        source=APPTAINER,
+        "--cleanenv", why=_("Most of your variables would enter the container, PYTHONPATH and conda's too, and spoil it."), source=APPTAINER
     )
     why = _("Your home is bound: packages below ~/.local would be found before those of the image.")
     draft.set("PYTHONNOUSERSITE", "1", why, APPTAINER)
@@ -312,10 +286,7 @@ def _for_apptainer(draft: Draft) -> None:
             from rigup.schemas.container import From
 
             draft.exports[prefix + name] = From(from_=name)
-    needed = [
-        host.cwd,
-        *(host.environment[name] for name in _FOLDERS_OF if host.environment.get(name, "").startswith("/")),
-    ]
+    needed = [host.cwd, *(host.environment[name] for name in _FOLDERS_OF if host.environment.get(name, "").startswith("/"))]
     for folder in dict.fromkeys(needed):
         if folder != "/" and not _inside(folder, (host.home, *_BOUND_ANYWAY)):
             draft.mount(
@@ -338,14 +309,8 @@ def _room_for_layers(draft: Draft) -> None:
     """An image of a registry is unpacked: home and /tmp may not hold it."""
     host = draft.host
     name = "SINGULARITY" if draft.engine.name == "singularity" else "APPTAINER"
-    roomy = {
-        path: folder.room
-        for path, folder in host.folders.items()
-        if (folder.room or 0) >= _ROOM and path not in (host.home, "/tmp")
-    }
-    best = max(
-        (path for path in roomy), key=lambda path: (host.cwd.startswith(path + "/"), roomy[path] or 0), default=""
-    )
+    roomy = {path: folder.room for path, folder in host.folders.items() if (folder.room or 0) >= _ROOM and path not in (host.home, "/tmp")}
+    best = max((path for path in roomy), key=lambda path: (host.cwd.startswith(path + "/"), roomy[path] or 0), default="")
     if not best:
         return
     rest = host.cwd.removeprefix(best).strip("/").split("/")[0] if host.cwd.startswith(best + "/") else host.user

@@ -34,10 +34,7 @@ def command(asked: Asked, site: Site, host: Host) -> Container:
     site = _with_driver(site, host)
     engines = _engines(asked, host)
     answers = [_on(engine, asked, site, host) for engine in engines]
-    return min(
-        answers,
-        key=lambda answer: (_VERDICTS.index(answer.verdict), len(answer.steps), -sum(d.served for d in answer.devices)),
-    )
+    return min(answers, key=lambda answer: (_VERDICTS.index(answer.verdict), len(answer.steps), -sum(d.served for d in answer.devices)))
 
 
 def _with_driver(site: Site, host: Host) -> Site:
@@ -51,21 +48,13 @@ def _with_driver(site: Site, host: Host) -> Site:
 def _engines(asked: Asked, host: Host) -> list[Engine]:
     """Those that can run it; one that is not there yet where none is."""
     file = is_file(asked.what)
-    engines = [
-        engine
-        for engine in host.engines
-        if (not asked.engine or engine.name == asked.engine) and (engine.hpc or not file)
-    ]
+    engines = [engine for engine in host.engines if (not asked.engine or engine.name == asked.engine) and (engine.hpc or not file)]
     if asked.form:
         engines = [engine for engine in engines if not engine.hpc]
     if engines:
         return engines
     if file and asked.engine in ("docker", "podman", "nerdctl"):
-        raise ContainerError(
-            _("{file} is an image of Apptainer's: {engine} does not run it.").format(
-                file=asked.what, engine=asked.engine
-            )
-        )
+        raise ContainerError(_("{file} is an image of Apptainer's: {engine} does not run it.").format(file=asked.what, engine=asked.engine))
     return [Engine(name=asked.engine or ("apptainer" if file else "podman"), rootless=asked.engine in ("", "podman"))]
 
 
@@ -73,20 +62,13 @@ def _on(engine: Engine, asked: Asked, site: Site, host: Host) -> Container:
     """The command with one engine."""
     handed = _selected(asked, site, host)
     found, wished = _found(asked.what, site, handed)
-    verdicts = {
-        device.index: judge(found, device, site.but(devices=handed) if handed else site) for device in site.gpus
-    }
+    verdicts = {device.index: judge(found, device, site.but(devices=handed) if handed else site) for device in site.gpus}
     handed = tuple(device for device in handed if _belongs(found, device, verdicts[device.index], asked))
     draft = Draft(asked, site, host, engine, _named(found, engine), handed)
     if engine not in host.engines:
         package = engine_package(engine.name, site.distribution) or engine.name
         why = _("{engine} is not installed.").format(engine=engine.name)
-        draft.need(
-            "install-engine",
-            {"engine": engine.name, "package": package},
-            because=why,
-            distribution=site.distribution,
-        )
+        draft.need("install-engine", {"engine": engine.name, "package": package}, because=why, distribution=site.distribution)
     _start(draft)
     _hardware(draft, found, verdicts)
     around.give_all(draft, wished)
@@ -156,9 +138,7 @@ def _belongs(found: Image, device: Device, verdict: Verdict, asked: Asked) -> bo
         return False
     if found.vendor == "cpu" or found.build.kind == "cpu":
         return bool(asked.parts) or asked.gpu == "all"
-    return (
-        verdict.served.served or not device.integrated or bool(asked.parts) or verdict.cause == "jetson-generic-wheel"
-    )
+    return verdict.served.served or not device.integrated or bool(asked.parts) or verdict.cause == "jetson-generic-wheel"
 
 
 def _start(draft: Draft) -> None:
@@ -189,9 +169,7 @@ def _hardware(draft: Draft, found: Image, verdicts: dict[int, Verdict]) -> None:
     if draft.of("intel"):
         nodes.give_intel(draft)
     overrides = {
-        verdict.served.override
-        for verdict in map(verdicts.get, (d.index for d in draft.devices))
-        if verdict and verdict.served.override
+        verdict.served.override for verdict in map(verdicts.get, (d.index for d in draft.devices)) if verdict and verdict.served.override
     }
     if len(overrides) == 1 and _OVERRIDE not in draft.asked.variables:
         why = _("The image has code for a sibling of this chip, which it runs under this override.")
@@ -220,9 +198,7 @@ def _architecture(draft: Draft, found: Image) -> None:
     template = _("{image} is made for {made}, and this machine is {machine}.")
     draft.warn("container-wrong-architecture", template.format(image=found.name, made=machines[0], machine=machine))
     if draft.engine.in_machine and machines == ("x86_64",):
-        draft.add(
-            "--platform", "linux/amd64", _("The image is there for this processor alone, and is emulated."), DOCKER_RUN
-        )
+        draft.add("--platform", "linux/amd64", _("The image is there for this processor alone, and is emulated."), DOCKER_RUN)
     else:
         draft.impossible = True
         because = _("The image does not start on this processor.")
@@ -233,11 +209,9 @@ def _devices(draft: Draft, verdicts: dict[int, Verdict]) -> None:
     """What has to be said of devices that the image does not serve."""
     for device in _spoken_of(draft, verdicts):
         verdict = verdicts[device.index]
-        if (
-            device.vendor == "nvidia"
-            and not verdict.served.served
-            and verdict.cause == "container-requires-newer-driver"
-        ) or (verdict.cause and not verdict.served.served):
+        if (device.vendor == "nvidia" and not verdict.served.served and verdict.cause == "container-requires-newer-driver") or (
+            verdict.cause and not verdict.served.served
+        ):
             draft.warn(verdict.cause, verdict.served.because)
 
 
@@ -261,8 +235,12 @@ def _outcome(draft: Draft, device: Device, verdict: Verdict) -> Served:
 def _answer(draft: Draft, verdicts: dict[int, Verdict]) -> Container:
     found, build = draft.image, draft.image.build
     contains = {
-        "cuda": build.cuda, "rocm": build.rocm, "torch": found.torch, "python": build.python[0] if build.python else "", "isas": isas(build),
-    }  # fmt: skip
+        "cuda": build.cuda,
+        "rocm": build.rocm,
+        "torch": found.torch,
+        "python": build.python[0] if build.python else "",
+        "isas": isas(build),
+    }
     return Container(
         verdict="impossible" if draft.impossible else "possible" if draft.steps else "ready",
         engine=draft.engine.name,

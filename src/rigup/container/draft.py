@@ -22,9 +22,7 @@ SELINUX = "https://github.com/containers/container-selinux"
 class Draft:
     """What is known, and what has been decided so far."""
 
-    def __init__(
-        self, asked: Asked, site: Site, host: Host, engine: Engine, image: Image, devices: tuple[Device, ...]
-    ) -> None:
+    def __init__(self, asked: Asked, site: Site, host: Host, engine: Engine, image: Image, devices: tuple[Device, ...]) -> None:
         self.asked, self.site, self.host, self.engine, self.image = asked, site, host, engine, image
         self.devices = devices
         """Those that the container gets."""
@@ -70,17 +68,11 @@ class Draft:
         if all(warning.cause != cause for warning in self.warnings):
             self.warnings.append(Warned(cause=cause, text=text))
 
-    def need(
-        self, kind: str, params: dict[str, str] | None = None, commands: tuple[tuple[str, ...], ...] = (), **notes: Any
-    ) -> None:
+    def need(self, kind: str, params: dict[str, str] | None = None, commands: tuple[tuple[str, ...], ...] = (), **notes: Any) -> None:
         """A step that must be taken first; `commands` in place of those of its kind."""
         from rigup.steps import KINDS, make, make_as
 
-        step = (
-            make_as(kind, params or {}, KINDS, commands, **notes)
-            if commands
-            else make(kind, params or {}, KINDS, **notes)
-        )
+        step = make_as(kind, params or {}, KINDS, commands, **notes) if commands else make(kind, params or {}, KINDS, **notes)
         self.steps.append(step)
 
     @property

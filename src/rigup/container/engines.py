@@ -19,9 +19,11 @@ _SLACK = 1.0
 def asking(seam: Seam) -> Callable[[], list[Engine]]:
     """Begin to ask; the function that comes back waits for the answers, and gives the engines that are there."""
     questions: dict[str, Callable[[], Engine | None]] = {
-        "docker": partial(_docker, seam), "podman": partial(_podman, seam), "apptainer": partial(_hpc, seam, "apptainer"),
+        "docker": partial(_docker, seam),
+        "podman": partial(_podman, seam),
+        "apptainer": partial(_hpc, seam, "apptainer"),
         "singularity": partial(_hpc, seam, "singularity"),
-    }  # fmt: skip
+    }
     pool: WorkerPool[Engine | None] = WorkerPool()
     for name, question in questions.items():
         pool.give(name, question, _SECONDS + _SLACK, alone=True)
@@ -59,11 +61,16 @@ def _docker(seam: Seam) -> Engine | None:
     system = str(info.get("OperatingSystem", "")) + " " + str(info.get("Name", ""))
     security = " ".join(map(str, info.get("SecurityOptions") or ()))
     return Engine(
-        name="docker", version=str(info["ServerVersion"]), flavour=next((flavour for word, flavour in _DESKTOPS.items() if word in system), "engine"),
-        rootless="rootless" in security, runtimes=tuple(info.get("Runtimes") or ()), default_runtime=str(info.get("DefaultRuntime") or ""),
-        cdi=bool(info.get("CDISpecDirs")) if "CDISpecDirs" in info else None, cgroup_driver=str(info.get("CgroupDriver") or ""),
+        name="docker",
+        version=str(info["ServerVersion"]),
+        flavour=next((flavour for word, flavour in _DESKTOPS.items() if word in system), "engine"),
+        rootless="rootless" in security,
+        runtimes=tuple(info.get("Runtimes") or ()),
+        default_runtime=str(info.get("DefaultRuntime") or ""),
+        cdi=bool(info.get("CDISpecDirs")) if "CDISpecDirs" in info else None,
+        cgroup_driver=str(info.get("CgroupDriver") or ""),
         no_cgroups="no-cgroups = true" in (seam.read("/etc/nvidia-container-runtime/config.toml", 50_000).body or ""),
-    )  # fmt: skip
+    )
 
 
 def _podman(seam: Seam) -> Engine | None:
@@ -79,12 +86,14 @@ def _podman_asked(seam: Seam) -> Engine | None:
         return None
     maps = (host.get("idMappings") or {}).get("uidmap")
     return Engine(
-        name="podman", version=str((info.get("version") or {}).get("Version") or ""),
+        name="podman",
+        version=str((info.get("version") or {}).get("Version") or ""),
         flavour="podman-machine" if host.get("serviceIsRemote") else "engine",
-        rootless=bool((host.get("security") or {}).get("rootless")), oci_runtime=str((host.get("ociRuntime") or {}).get("name") or ""),
+        rootless=bool((host.get("security") or {}).get("rootless")),
+        oci_runtime=str((host.get("ociRuntime") or {}).get("name") or ""),
         oci_runtimes=tuple(name for name in ("crun", "runc") if seam.find(f"/usr/bin/{name}")),
         more_ids=len(maps) > 1 if isinstance(maps, list) else None,
-    )  # fmt: skip
+    )
 
 
 def _hpc(seam: Seam, name: str) -> Engine | None:

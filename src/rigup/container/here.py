@@ -34,14 +34,24 @@ def host_here(site: Site, seam: Seam, engines: Iterable[Engine]) -> Host:
     home, cwd = environment.get("HOME", "/root"), (seam.link(".").body or "/")
     nodes = _nodes(seam, site)
     return Host(
-        user=first_group(r"uid=\d+\(([^)]{1,60})\)", account), uid=int(first_group(r"uid=(\d+)", account) or 0),
-        gid=int(first_group(r"gid=(\d+)", account) or 0), home=home, cwd=cwd,
+        user=first_group(r"uid=\d+\(([^)]{1,60})\)", account),
+        uid=int(first_group(r"uid=(\d+)", account) or 0),
+        gid=int(first_group(r"gid=(\d+)", account) or 0),
+        home=home,
+        cwd=cwd,
         groups={name: int(number) for number, name in re.findall(r"(\d{1,10})\(([^)]{1,60})\)", account.partition("groups=")[2])},
-        environment=environment, engines=tuple(engines), nvidia_toolkit=_toolkit(seam), cdi=tuple(_specs(seam)), nodes=nodes,
-        mig=tuple(_parts(seam)) if any(device.vendor == "nvidia" for device in site.gpus) else (), selinux=_selinux(seam),
-        container_selinux=_policy(seam), selinux_booleans=dict(_booleans(seam)), folders=_folders(seam, home, cwd),
+        environment=environment,
+        engines=tuple(engines),
+        nvidia_toolkit=_toolkit(seam),
+        cdi=tuple(_specs(seam)),
+        nodes=nodes,
+        mig=tuple(_parts(seam)) if any(device.vendor == "nvidia" for device in site.gpus) else (),
+        selinux=_selinux(seam),
+        container_selinux=_policy(seam),
+        selinux_booleans=dict(_booleans(seam)),
+        folders=_folders(seam, home, cwd),
         docker_config_proxies='"proxies"' in (seam.read(home + "/.docker/config.json", 100_000).body or ""),
-    )  # fmt: skip
+    )
 
 
 # -- NVIDIA's toolkit ----------------------------------------------------------------------------------
@@ -121,9 +131,7 @@ def _selinux(seam: Seam) -> str:
 def _policy(seam: Seam) -> str:
     if _selinux(seam) == "absent":
         return ""
-    return first_group(
-        r"^(\d[\d.]{0,20})$", (seam.run(("rpm", "-q", "--qf", "%{VERSION}", "container-selinux")).body or "").strip()
-    )
+    return first_group(r"^(\d[\d.]{0,20})$", (seam.run(("rpm", "-q", "--qf", "%{VERSION}", "container-selinux")).body or "").strip())
 
 
 def _booleans(seam: Seam) -> list[tuple[str, bool]]:
@@ -133,18 +141,9 @@ def _booleans(seam: Seam) -> list[tuple[str, bool]]:
 
 def _folders(seam: Seam, home: str, cwd: str) -> dict[str, Folder]:
     """Folders that matter, each with its file system and the room on it."""
-    wanted = [
-        home,
-        "/tmp",
-        cwd,
-        *_ROOMY,
-        *(f"{home}/{cache.folder}" for cache in caches()),
-        "/opt/rocm/lib/librocdxg.so",
-    ]
+    wanted = [home, "/tmp", cwd, *_ROOMY, *(f"{home}/{cache.folder}" for cache in caches()), "/opt/rocm/lib/librocdxg.so"]
     present = [path for path in dict.fromkeys(wanted) if seam.find(path)]
     text = seam.run(("df", "--output=fstype,avail,target", "-B1", *present)).body or "" if present else ""
     lines = [line.split() for line in text.splitlines()[1:]]
     rooms = [Folder(fs=line[0], free=line[1]) for line in lines if len(line) > 2 and line[1].isdigit()]
-    return (
-        dict(zip(present, rooms, strict=True)) if len(rooms) == len(present) else {path: Folder() for path in present}
-    )
+    return dict(zip(present, rooms, strict=True)) if len(rooms) == len(present) else {path: Folder() for path in present}

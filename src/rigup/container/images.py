@@ -52,9 +52,7 @@ class Image(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def pinned(self) -> bool:
         """It stays what it is."""
-        return self.digest or (
-            bool(self.tag) and not re.search(r"latest|nightly|^main$|^master$|^edge$|^dev$", self.tag)
-        )
+        return self.digest or (bool(self.tag) and not re.search(r"latest|nightly|^main$|^master$|^edge$|^dev$", self.tag))
 
 
 def split(name: str) -> tuple[str, str, bool]:
@@ -116,10 +114,17 @@ def _candidate(repository: str, tag: str, kind: Kind, machine: str) -> Candidate
         code = tuple(found.code) if found else ()
     package = "torch" if torch or ngc else kind.framework or repository or "image"
     return Candidate(
-        package=package, version=ngc.torch.partition("+")[0] if ngc else torch, kind=how, code=tuple(code), isa_min=oldest,
-        cuda=cuda if how == "cuda" else "", rocm=rocm if how == "rocm" else "", own_blas=how == "rocm" and not kind.code,
-        python=(ngc.python,) if ngc and ngc.python else (), source="container_runs",
-    )  # fmt: skip
+        package=package,
+        version=ngc.torch.partition("+")[0] if ngc else torch,
+        kind=how,
+        code=tuple(code),
+        isa_min=oldest,
+        cuda=cuda if how == "cuda" else "",
+        rocm=rocm if how == "rocm" else "",
+        own_blas=how == "rocm" and not kind.code,
+        python=(ngc.python,) if ngc and ngc.python else (),
+        source="container_runs",
+    )
 
 
 def _ngc(repository: str, tag: str) -> Ngc | None:

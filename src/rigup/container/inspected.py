@@ -13,11 +13,7 @@ from rigup.container.lint.services import compose
 from rigup.schemas.container import LintFinding
 from rigup.stack.site import Site
 
-_OF_FILES = (
-    "secrets-in-layer",
-    "unpinned-base",
-    "legacy-runtime-key",
-)  # what a file is told, and a container that runs is not
+_OF_FILES = ("secrets-in-layer", "unpinned-base", "legacy-runtime-key")  # what a file is told, and a container that runs is not
 _DEFAULT_MEMORY = 64 * 2**20  # bytes of shared memory that an engine gives by itself
 _OWN = ("nvidia", "amd")
 
@@ -85,11 +81,7 @@ def _groups(inspection: dict[str, Any], host: Host) -> Iterator[Found]:
     if user in ("", "0", "root") or "keep-groups" in groups or started.get("Privileged"):
         return
     given = [str(device.get("PathOnHost")) for device in started.get("Devices") or ()]
-    nodes = {
-        path: node
-        for path, node in host.nodes.items()
-        if any(path == node or path.startswith(node + "/render") for node in given)
-    }
+    nodes = {path: node for path, node in host.nodes.items() if any(path == node or path.startswith(node + "/render") for node in given)}
     closed = sorted(path for path, node in nodes.items() if not node.open and str(node.gid) not in groups)
     if closed:
         yield Found("container-render-group-mismatch", "error", 1, 1, " ".join(closed), None, "")

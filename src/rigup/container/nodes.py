@@ -16,9 +16,7 @@ def give_amd(draft: Draft) -> None:
     """AMD's devices."""
     if draft.engine.hpc:
         draft.add(
-            "--rocm",
-            why=_("Apptainer binds ROCm's nodes and libraries itself."),
-            source="https://apptainer.org/docs/user/latest/gpu.html",
+            "--rocm", why=_("Apptainer binds ROCm's nodes and libraries itself."), source="https://apptainer.org/docs/user/latest/gpu.html"
         )
         if not draft.whole:
             numbers = ",".join(str(draft.position(device)) for device in draft.of("amd"))
@@ -48,11 +46,7 @@ def give_intel(draft: Draft) -> None:
     elif draft.site.wsl:
         _dxg(draft)
         folder = library_folder()
-        draft.mount(
-            Mount(source=folder, target=folder, read_only=True),
-            _("Microsoft's libraries reach the GPU through /dev/dxg."),
-            _WSL,
-        )
+        draft.mount(Mount(source=folder, target=folder, read_only=True), _("Microsoft's libraries reach the GPU through /dev/dxg."), _WSL)
     elif draft.engine.in_machine:
         _in_machine(draft)
     else:
@@ -134,14 +128,10 @@ def _groups(draft: Draft, paths: list[str]) -> None:
             draft.warn("container-render-group-mismatch", sentence)
             draft.need("install-engine", {"engine": "crun", "package": "crun"}, because=sentence)
     else:
-        sentence = _(
-            "A rootless docker maps no group of the host: its containers cannot open nodes that are for a group."
-        )
+        sentence = _("A rootless docker maps no group of the host: its containers cannot open nodes that are for a group.")
         draft.warn("container-render-group-mismatch", sentence)
         draft.need("use-native-engine", because=sentence)
     if len(names) < len(numbers) and engine.podman and draft.host.groups:
-        sentence = _(
-            "You are not in the group that owns the nodes, and a rootless container has no more rights than you."
-        )
+        sentence = _("You are not in the group that owns the nodes, and a rootless container has no more rights than you.")
         draft.warn("render-group-missing", sentence)
         draft.need("join-group", {"user": draft.host.user or "USER", "group": "render"}, because=sentence)

@@ -9,13 +9,7 @@ from rigup.language import _
 
 _BASE_PACKAGE = "base package"
 _NEWEST_SCHEMA_OF_ALL = (0, 6)
-_PLAIN = (
-    "nvidia-ctk",
-    "cdi",
-    "generate",
-    "--output=/etc/cdi/nvidia.yaml",
-    "--feature-flag=no-additional-gids-for-device-nodes",
-)
+_PLAIN = ("nvidia-ctk", "cdi", "generate", "--output=/etc/cdi/nvidia.yaml", "--feature-flag=no-additional-gids-for-device-nodes")
 
 
 def give(draft: Draft) -> None:
@@ -87,18 +81,12 @@ def _to_machine(draft: Draft) -> None:
         draft.add("--gpus", "all", why, "https://docs.docker.com/desktop/features/gpu/")
         _chosen_inside(draft)
         return
-    template = _(
-        "{engine} runs its containers in a virtual machine without the GPU; the host's toolkit does not reach it."
-    )
+    template = _("{engine} runs its containers in a virtual machine without the GPU; the host's toolkit does not reach it.")
     draft.warn("docker-flavour-without-gpu", template.format(engine=draft.engine.name))
     draft.need("use-native-engine", because=template.format(engine=draft.engine.name))
     if draft.engine.name == "docker":
         draft.before.append(("--context", "default"))
-        draft.tell(
-            ("--context", "default"),
-            template.format(engine="docker"),
-            "https://docs.docker.com/desktop/setup/install/linux/",
-        )
+        draft.tell(("--context", "default"), template.format(engine="docker"), "https://docs.docker.com/desktop/setup/install/linux/")
     draft.add("--gpus", "all", _("The engine of the host itself takes the GPUs by this option."), HOOK)
 
 
@@ -159,9 +147,7 @@ def _trouble(draft: Draft, spec: Spec, names: list[str]) -> str:
     """What is wrong with a description: the cause; "" for nothing."""
     engine = draft.engine
     if (
-        version_key(spec.cdi_version)[:2] > _NEWEST_SCHEMA_OF_ALL
-        and engine.name in ("podman", "docker")
-        and engine.version
+        version_key(spec.cdi_version)[:2] > _NEWEST_SCHEMA_OF_ALL and engine.name in ("podman", "docker") and engine.version
     ) and version_key(engine.version) < limit(f"{engine.name} reads CDI 0.7"):
         return "cdi-spec-too-new"
     if spec.driver and draft.site.nvidia_driver and spec.driver != draft.site.nvidia_driver:

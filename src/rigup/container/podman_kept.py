@@ -17,16 +17,28 @@ from rigup.machine.feed import named
 from rigup.machine.host import Host as Seam
 from rigup.machine.local import TOOL_PATHS
 
-_FOLDERS = (*TOOL_PATHS, "/usr/bin", "/bin", "/usr/local/bin", "/usr/libexec/podman", "/usr/lib/podman", "/usr/local/libexec/podman", "/usr/local/lib/podman")  # fmt: skip
+_FOLDERS = (
+    *TOOL_PATHS,
+    "/usr/bin",
+    "/bin",
+    "/usr/local/bin",
+    "/usr/libexec/podman",
+    "/usr/lib/podman",
+    "/usr/local/libexec/podman",
+    "/usr/local/lib/podman",
+)
 """Where podman looks for its helpers, beside PATH: a folder's time tells that one came or went."""
 _CONFIGURED = "/{containers,storage}*.conf{,.d,.d/*.conf}"
 _ACCOUNTS = "/etc/{subuid,subgid,passwd,group,nsswitch.conf}"
 _PAUSE = ("{run}/libpod/tmp/pause.pid", "/tmp/{storage,podman,containers}*{uid}/{,rootless/,libpod/tmp/}pause.pid")
 """The process that holds a rootless account's numbers: those that it began with are in force until it ends."""
 _KERNEL = (
-    "/proc/self/uid_map", "/proc/self/cgroup", "/proc/sys/user/max_user_namespaces", "/proc/sys/kernel/unprivileged_userns_clone",
+    "/proc/self/uid_map",
+    "/proc/self/cgroup",
+    "/proc/sys/user/max_user_namespaces",
+    "/proc/sys/kernel/unprivileged_userns_clone",
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-)  # fmt: skip
+)
 _BOOT = "/proc/sys/kernel/random/boot_id"
 _SETTINGS = re.compile(r"_?(?:CONTAINER|DOCKER_|PODMAN_|STORAGE_|XDG_)\w*|HOME|PATH|USER|LOGNAME|TMPDIR", re.ASCII)
 _AGE = 86_400  # seconds: accounts' numbers can come from a directory service, which no file here tells of
@@ -106,9 +118,7 @@ class KeptPodman:
         folders = [folder + "/containers" for folder in ("/usr/share", "/etc", own)]
         patterns = [folder + _CONFIGURED for folder in folders]
         patterns += [own + "/containers/podman-connections*", _ACCOUNTS, *self._pauses(account)]
-        settings = [
-            value for name, value in self._variables.items() if name.startswith("CONTAINERS_") and value.startswith("/")
-        ]
+        settings = [value for name, value in self._variables.items() if name.startswith("CONTAINERS_") and value.startswith("/")]
         return [*folders, *(path for pattern in patterns for path in named(self._seam, pattern)), *settings]
 
     def _pauses(self, account: str) -> list[str]:

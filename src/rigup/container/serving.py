@@ -30,16 +30,12 @@ def judge(found: Image, device: Device, site: Site) -> Verdict:
     """Whether an image serves a device once it is handed over."""
     build = found.build
     if site.macos or site.system == "macos":
-        sentence = _(
-            "Linux containers on a Mac run in a virtual machine that Metal does not reach: the program runs on the CPU."
-        )
+        sentence = _("Linux containers on a Mac run in a virtual machine that Metal does not reach: the program runs on the CPU.")
         return Verdict(device=device, served=unserved(sentence, "apple"), cause="mps-inside-linux-container")
     if site.jetpack and (reason := _of_another_jetson(found, site)):
         return Verdict(device=device, served=unserved(reason, "container_runs"), cause="jetson-generic-wheel")
     if build.kind == "unknown":
-        sentence = _("{device} is handed over; what the image has for it, its name does not tell.").format(
-            device=device.label
-        )
+        sentence = _("{device} is handed over; what the image has for it, its name does not tell.").format(device=device.label)
         return Verdict(device=device, served=Served(how="native", because=sentence))
     if build.kind == "cpu" or build.kind not in PARTNERS.get(device.vendor, ()):
         return Verdict(device=device, served=served(build, device, site))
@@ -77,15 +73,10 @@ def _with_driver(found: Image, device: Device, outcome: Served, site: Site) -> V
         if site.nvidia_driver and _forward(found, site):
             because = _("The image brings cuda-compat, by which data-centre cards run CUDA {cuda} on driver {driver}.")
             kept = msgspec.structs.replace(
-                outcome,
-                how="native",
-                change=None,
-                because=because.format(cuda=found.build.cuda, driver=site.nvidia_driver),
+                outcome, how="native", change=None, because=because.format(cuda=found.build.cuda, driver=site.nvidia_driver)
             )
             return Verdict(device=device, served=kept)
-        return Verdict(
-            device=device, served=unserved(outcome.change.why, "cuda_driver"), cause="container-requires-newer-driver"
-        )
+        return Verdict(device=device, served=unserved(outcome.change.why, "cuda_driver"), cause="container-requires-newer-driver")
     return Verdict(device=device, served=outcome, cause="" if outcome.served else _cause(found.build, device))
 
 

@@ -40,9 +40,7 @@ def for_wish(wish: Wish, site: Site, devices: tuple[Device, ...]) -> Image | Non
     for vendor in dict.fromkeys(device.vendor for device in devices):
         if vendor == "nvidia" and name == "torch" and place.machine == "aarch64" and not site.jetpack:
             every = (image(newest, place.machine) for newest in newest_ngc())
-            fits = (
-                candidate for candidate in every if all(judge(candidate, card, site).served.served for card in devices)
-            )
+            fits = (candidate for candidate in every if all(judge(candidate, card, site).served.served for card in devices))
             if found := next(fits, None):
                 return found
         if reference := fallback(name, _KIND_OF.get(vendor, "cpu"), site):

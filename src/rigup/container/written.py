@@ -9,13 +9,25 @@ from rigup.container.draft import Draft
 from rigup.schemas.container import From, Written
 
 _KEYS = {
-    "--runtime": "runtime", "--ipc": "ipc", "--user": "user", "--userns": "userns_mode", "--workdir": "working_dir", "--network": "network_mode",
-    "--restart": "restart", "--name": "container_name", "--platform": "platform", "--shm-size": "shm_size",
-}  # fmt: skip
+    "--runtime": "runtime",
+    "--ipc": "ipc",
+    "--user": "user",
+    "--userns": "userns_mode",
+    "--workdir": "working_dir",
+    "--network": "network_mode",
+    "--restart": "restart",
+    "--name": "container_name",
+    "--platform": "platform",
+    "--shm-size": "shm_size",
+}
 _LISTS = {
-    "--device": "devices", "--group-add": "group_add", "--security-opt": "security_opt", "--cap-add": "cap_add", "--publish": "ports",
+    "--device": "devices",
+    "--group-add": "group_add",
+    "--security-opt": "security_opt",
+    "--cap-add": "cap_add",
+    "--publish": "ports",
     "--add-host": "extra_hosts",
-}  # fmt: skip
+}
 _OF_A_START = ("--rm", "--interactive", "--tty", "--detach", "--name", "--restart", "--publish", "--user", "--workdir")
 _USER = "vscode"
 
@@ -31,11 +43,7 @@ def argv_of(draft: Draft) -> list[str]:
     if draft.engine.hpc and asked.detach:
         verb = ["instance", "run"]
     words = [engine, *(word for pair in draft.before for word in pair), *verb, *_options(draft.options)]
-    words += [
-        word
-        for name, value in draft.variables.items()
-        for word in ("--env", name if value is None else f"{name}={value}")
-    ]
+    words += [word for name, value in draft.variables.items() for word in ("--env", name if value is None else f"{name}={value}")]
     words += [word for mount, flag in draft.mounts for word in _mounted(draft, mount, flag)]
     instance = [asked.name or "rigup"] if verb[0] == "instance" else []
     return [*words, draft.image.name, *instance, *asked.command]
@@ -62,9 +70,7 @@ def _long(mount: Mount, flag: str = "") -> str:
 
 def environment_of(draft: Draft) -> dict[str, str | From]:
     """Variables as the program finds them."""
-    found: dict[str, str | From] = {
-        name: From(from_=name) if value is None else value for name, value in draft.variables.items()
-    }
+    found: dict[str, str | From] = {name: From(from_=name) if value is None else value for name, value in draft.variables.items()}
     for name, source in draft.exports.items():
         for prefix in ("APPTAINERENV_", "SINGULARITYENV_"):
             if name.startswith(prefix):
@@ -77,12 +83,7 @@ def files_of(draft: Draft) -> list[Written]:
     if draft.asked.form == "compose":
         return [Written(path="compose.yaml", text=_compose(draft))]
     if draft.asked.form == "devcontainer":
-        return [
-            Written(
-                path=".devcontainer/devcontainer.json",
-                text=json.dumps(_devcontainer(draft), indent=2, ensure_ascii=False) + "\n",
-            )
-        ]
+        return [Written(path=".devcontainer/devcontainer.json", text=json.dumps(_devcontainer(draft), indent=2, ensure_ascii=False) + "\n")]
     return []
 
 
@@ -123,8 +124,7 @@ def yaml(value: Any, depth: int = 0) -> str:
     if isinstance(value, dict):
         return "".join(f"{pad}{key}:{_below(entry, depth)}" for key, entry in value.items())
     return "".join(
-        f"{pad}- {yaml(entry, depth + 1).lstrip()}" if isinstance(entry, dict) else f"{pad}- {_word(entry)}\n"
-        for entry in value
+        f"{pad}- {yaml(entry, depth + 1).lstrip()}" if isinstance(entry, dict) else f"{pad}- {_word(entry)}\n" for entry in value
     )
 
 
@@ -140,9 +140,7 @@ def _word(value: Any) -> str:
 
 def _devcontainer(draft: Draft) -> dict[str, Any]:
     """The devices stand in runArgs: hostRequirements.gpu does something for NVIDIA's runtime alone."""
-    words = [
-        option if not value else f"{option}={value}" for option, value in draft.options if option not in _OF_A_START
-    ]
+    words = [option if not value else f"{option}={value}" for option, value in draft.options if option not in _OF_A_START]
     folder = draft.host.cwd.rpartition("/")[2] or "work"
     user = draft.image.kind.user or _USER
     found: dict[str, Any] = {"name": draft.asked.name or folder, "image": draft.image.name}
@@ -152,11 +150,7 @@ def _devcontainer(draft: Draft) -> dict[str, Any]:
         found["hostRequirements"] = {"gpu": "optional"}
         words = [word for word in words if not word.startswith(("--gpus=", "--device=nvidia.com/"))]
     found |= {"runArgs": words, "remoteUser": user}
-    variables = {
-        name: f"${{localEnv:{name}}}" if value is None else value
-        for name, value in draft.variables.items()
-        if name != "HOME"
-    }
+    variables = {name: f"${{localEnv:{name}}}" if value is None else value for name, value in draft.variables.items() if name != "HOME"}
     mounts = [_long(mount) for mount, _flag in draft.mounts if mount.source != draft.host.cwd]
     found |= {"containerEnv": variables} if variables else {}
     found |= {"mounts": mounts} if mounts else {}

@@ -102,9 +102,7 @@ def _answers(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> 
     return tuple(answers_to(texts, facts, loud))
 
 
-def _is_accounted_for(
-    texts: tuple[Text, ...], answers: tuple[AnsweredQuestion, ...], left: list[str], facts: Facts
-) -> bool:
+def _is_accounted_for(texts: tuple[Text, ...], answers: tuple[AnsweredQuestion, ...], left: list[str], facts: Facts) -> bool:
     """Whether what people ask of is explained: an output by an answer, or the only warnings as harmless where no program fails."""
     if not texts:
         return False
@@ -196,11 +194,7 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
     rows = [row for row in signatures_of(heard_in(facts)) if row.meaning and is_idle(row, facts)]
     return [
         HarmlessMessage(
-            symptom=row.id,
-            program=row.program,
-            said=_words_of(row, symptom),
-            meaning=_(row.meaning),
-            works=row.id in SHOWN_AT_WORK,
+            symptom=row.id, program=row.program, said=_words_of(row, symptom), meaning=_(row.meaning), works=row.id in SHOWN_AT_WORK
         )
         for row in rows
         for symptom in facts.heard(row.id)[:1]
@@ -218,9 +212,7 @@ def _words_of(row: Signature, symptom: Symptom) -> str:
 
 def _of_plugin(failure: plugins.Failure) -> str:
     """An entry point of another package that could not be used: nothing else depends on it."""
-    sentence = _(
-        "{value}, which a package brings as {name} for {group}, could not be used: {error}. Update or remove that package."
-    )
+    sentence = _("{value}, which a package brings as {name} for {group}, could not be used: {error}. Update or remove that package.")
     return sentence.format(value=failure.value, name=failure.name, group=failure.group, error=failure.error)
 
 
@@ -232,9 +224,7 @@ def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -
     return near(complained, findings, facts)
 
 
-def verdict(
-    findings: list[Finding], facts: Facts, machine: dict[str, Any], left: bool, explained: bool = False
-) -> Verdict:
+def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left: bool, explained: bool = False) -> Verdict:
     """Healthy needs something seen that works, or that all that worries is `explained`, and no error or complaint left that nobody accounts for.
 
     Else it is unknown; so it is where a card's own tool did not answer, where a framework made for cards finds none of those that are there, and where
@@ -245,19 +235,10 @@ def verdict(
         return "broken"
     if "warning" in loud:
         return "degraded"
-    if (
-        left
-        or unheard(facts)
-        or _finds_no_card(facts)
-        or any(is_guess(finding) and finding.severity != "note" for finding in findings)
-    ):
+    if left or unheard(facts) or _finds_no_card(facts) or any(is_guess(finding) and finding.severity != "note" for finding in findings):
         return "unknown"
     devices = machine.get("accelerators") or []
-    if (
-        explained
-        or is_at_work(facts)
-        or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices)
-    ):
+    if explained or is_at_work(facts) or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
         return "healthy"
     return "healthy" if machine.get("accelerators") == [] else "unknown"
 
@@ -276,9 +257,7 @@ def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Findin
     params = finding.params if finding.past else {**finding.params, **remedy(finding, facts)}
     text = text_of(finding.row, current())
     title = fullest(text.title if text else (), params) or finding.cause
-    ways = (
-        [] if is_guess(finding) or finding.past else _ways(finding, params, facts)
-    )  # words choose no version and no vendor
+    ways = [] if is_guess(finding) or finding.past else _ways(finding, params, facts)  # words choose no version and no vendor
     if finding.past:
         title, ways, text = _("Mended: {title}. What is shown last works.").format(title=title), [], None
     return shared.Finding(
@@ -344,9 +323,7 @@ def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
     accounted = {name for finding in findings for name in finding.folds | explained(finding.cause)}
     quoted = _quoted(findings)
     left = {
-        str(symptom.id)
-        for symptom in facts.of(Symptom)
-        if symptom.id not in accounted and _spot(symptom.fields["id"].where) not in quoted
+        str(symptom.id) for symptom in facts.of(Symptom) if symptom.id not in accounted and _spot(symptom.fields["id"].where) not in quoted
     }
     left -= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
     idle = {row.id for row in signatures_of(left) if is_idle(row, facts) or row.states or row.means in accounted}
@@ -359,9 +336,7 @@ def _spot(where: Where | Evidence) -> tuple[str, int | None]:
 
 def _quoted(findings: list[Finding]) -> set[tuple[str, int | None]]:
     """Source and line of the messages of programs that findings rest on: other words of the same line are accounted for, too."""
-    lines = [
-        line for finding in findings for line in finding.evidence if line.line and line.fact.startswith("symptom ")
-    ]
+    lines = [line for finding in findings for line in finding.evidence if line.line and line.fact.startswith("symptom ")]
     rows = {row.id: row for row in signatures_of({line.fact.removeprefix("symptom ") for line in lines})}
     return {
         (line.source, line.line + below)

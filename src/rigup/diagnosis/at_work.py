@@ -5,9 +5,7 @@ from rigup.machine.kinds import Torch
 from rigup.machine.store import Facts
 
 # A framework's own list of the GPUs that it has started.
-_LISTED = wordings(
-    "jax-lists-gpus", "tensorflow-lists-a-gpu", "lightning-uses-the-gpu", "comfyui-starts-on-a-gpu", tag="gpu-at-work"
-)
+_LISTED = wordings("jax-lists-gpus", "tensorflow-lists-a-gpu", "lightning-uses-the-gpu", "comfyui-starts-on-a-gpu", tag="gpu-at-work")
 # A program's own words that it computes on one, which may be too little of it.
 _COMPUTES = ("tf-device-created", "ollama-computes-on-rocm")
 AT_WORK = frozenset((*_LISTED, *_COMPUTES))

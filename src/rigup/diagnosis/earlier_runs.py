@@ -18,11 +18,7 @@ def of_the_last_run(findings: list[Finding], texts: tuple[Text, ...]) -> list[Fi
     seen = {id(finding): _runs_of(finding, sessions) for finding in findings}
     failed = {run for finding in loud for run in seen[id(finding)]}
     last = {run.program: run for session in sessions.values() for run in session[1] if run.program}
-    past = [
-        finding
-        for finding in loud
-        if seen[id(finding)] and all(_is_past(run, last, failed) for run in seen[id(finding)])
-    ]
+    past = [finding for finding in loud if seen[id(finding)] and all(_is_past(run, last, failed) for run in seen[id(finding)])]
     left = [finding for finding in findings if finding not in past]
     for finding in left:
         if finding.severity != "note":

@@ -18,9 +18,8 @@ class Finding:
     """One cause, of one subject, in one place, with why we think so."""
 
     def __init__(
-        self, cause: str, subject: Subject, place: Place, confidence: Confidence, evidence: list[Evidence],
-        params: dict[str, Any],
-    ) -> None:  # fmt: skip
+        self, cause: str, subject: Subject, place: Place, confidence: Confidence, evidence: list[Evidence], params: dict[str, Any]
+    ) -> None:
         self.cause, self.subject, self.place, self.confidence = cause, subject, place, confidence
         self.evidence, self.params = evidence, params
         self.folds: set[str] = set()

@@ -41,9 +41,7 @@ from rigup.schemas.shared import Evidence
 _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
 _OUTWEIGHS = 0.5  # share from which on words count more than what is only possible
 _UNASKED = 40.0  # times as much as for a sound machine, where nobody complains of anything
-_ENDED_WELL = lazy_regex(
-    r"^[^\n]{0,120}[$#%] ?echo \$\?[ \t]*\n0[ \t]*$|^exit(?: code| status)?[ :=]{1,2}0[ \t]*$", re.MULTILINE
-)
+_ENDED_WELL = lazy_regex(r"^[^\n]{0,120}[$#%] ?echo \$\?[ \t]*\n0[ \t]*$|^exit(?: code| status)?[ :=]{1,2}0[ \t]*$", re.MULTILINE)
 _WARNS = lazy_regex(r"\b(?:error|warning|traceback|fatal|failed|failure|nan)\b", re.IGNORECASE)
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
 
@@ -167,14 +165,10 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     if not texts or any(finding.confidence != "possible" for finding in loud):
         return findings
     body, symptom_ids = "\n".join(text.body for text in texts), heard_in(facts)
-    but = (
-        ruled_out(facts) | _unnamed(body, facts) | {finding.cause for finding in findings}
-    )  # what is told as a note is no more than that
+    but = ruled_out(facts) | _unnamed(body, facts) | {finding.cause for finding in findings}  # what is told as a note is no more than that
     if not loud and not facts.heard(*wordings(tag="container-spoken-of")) and (often := usual(facts, but)):
         return [*often, *findings]
-    likely = (
-        _outweighing(body, symptom_ids, but) if loud else _likely(body, symptom_ids, left, but, _doubt(texts, facts))
-    )
+    likely = _outweighing(body, symptom_ids, but) if loud else _likely(body, symptom_ids, left, but, _doubt(texts, facts))
     guessed = [guess for like in likely if (guess := _finding(like, texts)).severity != "note"]
     return [*guessed, *findings]
 
@@ -204,9 +198,7 @@ def _likely(body: str, symptom_ids: set[str], left: list[str], but: frozenset[st
 
 def _outweighing(body: str, symptom_ids: set[str], but: frozenset[str]) -> list[Likeness]:
     """Another cause than those that are named, or cannot be, if more speaks for it than for all others together."""
-    return [
-        like for like in likenesses(body, symptom_ids, most=1) if like.share >= _OUTWEIGHS and like.cause not in but
-    ]
+    return [like for like in likenesses(body, symptom_ids, most=1) if like.share >= _OUTWEIGHS and like.cause not in but]
 
 
 def _accounting(left: list[str]) -> set[str]:
@@ -221,20 +213,12 @@ def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list
         KnowledgeError: the weights are malformed.
 
     """
-    aside = (
-        ruled_out(facts)
-        | _unnamed("\n".join(text.body for text in texts), facts)
-        | {finding.cause for finding in findings}
-    )
+    aside = ruled_out(facts) | _unnamed("\n".join(text.body for text in texts), facts) | {finding.cause for finding in findings}
     if not texts or any(finding.severity != "note" for finding in findings):
         return []
     if not any(map(pleads, _own_texts(texts, facts))):
         return []  # a warning asks for nothing, and an error that is known to no rule is mostly of another program
-    return [
-        like.cause
-        for like in nearest("\n".join(text.body for text in texts), heard_in(facts))
-        if like.cause not in aside
-    ]
+    return [like.cause for like in nearest("\n".join(text.body for text in texts), heard_in(facts)) if like.cause not in aside]
 
 
 def _finding(like: Likeness, texts: tuple[Text, ...]) -> Finding:
@@ -254,6 +238,4 @@ def _evidence(like: Likeness, texts: tuple[Text, ...]) -> list[Evidence]:
     """The line that has most of the words."""
     where = [text.where(line_of(text.body, like.words)) for text in texts]
     best = max(where, key=lambda place: sum(word.split()[0] in place.text.lower() for word in like.words))
-    return [
-        Evidence(fact="words " + ", ".join(like.words), value=best.text or None, source=best.source, line=best.line)
-    ]
+    return [Evidence(fact="words " + ", ".join(like.words), value=best.text or None, source=best.source, line=best.line)]

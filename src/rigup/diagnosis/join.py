@@ -45,9 +45,7 @@ class _Part:
 
     @functools.cached_property
     def _all(self) -> list[tuple[Candidate, Place]]:
-        return [
-            (candidate, _seen_from(candidate.place, self.need)) for candidate in _candidates(self.need, self._facts)
-        ]
+        return [(candidate, _seen_from(candidate.place, self.need)) for candidate in _candidates(self.need, self._facts)]
 
     def near(self, place: Place) -> list[tuple[Candidate, Place]]:
         """Those that the place's node does not rule out: of a thousand nodes each has but a few."""

@@ -80,10 +80,7 @@ def _findings(rule: Rule, facts: Facts, skipped: Skipped) -> Iterator[Finding]:
 
 
 def _finding(rule: Rule, given: dict[str, Any], params: dict[str, Any], log: Log) -> Finding:
-    return Finding(
-        rule.cause, _subject(rule.cause, given), _place(given), _confidence(rule, given),
-        evidence(rule, given, log), params,
-    )  # fmt: skip
+    return Finding(rule.cause, _subject(rule.cause, given), _place(given), _confidence(rule, given), evidence(rule, given, log), params)
 
 
 def _place(given: dict[str, Any]) -> Place:

@@ -26,12 +26,7 @@ def limits(device: Hardware, system: str = "linux") -> Limits:
 
 
 # Words by which an address is known as one maker's: a card's limits are told by its own maker, or by nobody's.
-_OF_MAKERS = {
-    "nvidia": ("nvidia", "cuda"),
-    "amd": ("rocm", "amd.com", "gpuopen"),
-    "apple": ("apple.com",),
-    "intel": ("intel.com",),
-}
+_OF_MAKERS = {"nvidia": ("nvidia", "cuda"), "amd": ("rocm", "amd.com", "gpuopen"), "apple": ("apple.com",), "intel": ("intel.com",)}
 
 
 def _source(addresses: str, vendor: str) -> str:

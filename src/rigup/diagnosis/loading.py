@@ -84,18 +84,13 @@ def rules_for(facts_of: Callable[[type[Fact]], Any], symptom_ids: Collection[str
     return sorted(rules, key=lambda rule: _rank(rule, numbers))
 
 
-def _causes_that_may_hold(
-    index: Index, facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], from_text: bool
-) -> list[str]:
+def _causes_that_may_hold(index: Index, facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], from_text: bool) -> list[str]:
     """Those of whose rules one lacks no kind of fact and no message, in the order in which they are tried."""
     by_name, texts = kinds(), index.waits_of_texts() if from_text else {}
     return [
         cause
         for cause in index.modules
-        if any(
-            _may_hold(parts, facts_of, symptom_ids, by_name)
-            for parts in (*index.waits.get(cause, ()), *texts.get(cause, ()))
-        )
+        if any(_may_hold(parts, facts_of, symptom_ids, by_name) for parts in (*index.waits.get(cause, ()), *texts.get(cause, ())))
     ]
 
 
@@ -160,9 +155,7 @@ def _waits(rules: list[Rule], of_text: bool) -> Waits:
 
 def _parts(rule: Rule) -> list[Part]:
     return [
-        Part(need.kind.__name__, tuple(_told(need.fields)), tuple(_forms(need.fields)))
-        for need in rule.needs.values()
-        if need.mode == ONE
+        Part(need.kind.__name__, tuple(_told(need.fields)), tuple(_forms(need.fields))) for need in rule.needs.values() if need.mode == ONE
     ]
 
 
@@ -180,16 +173,12 @@ def _forms(fields: tuple[tuple[str, Any], ...]) -> Iterator[tuple[str, str]]:
             yield name, wanted.regex
 
 
-def _may_hold(
-    parts: list[Part], facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], by_name: dict[str, type[Fact]]
-) -> bool:
+def _may_hold(parts: list[Part], facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], by_name: dict[str, type[Fact]]) -> bool:
     """Whether nothing is missing that the parts of a rule are."""
     return not any(_lacks(part, facts_of, symptom_ids, by_name) for part in parts)
 
 
-def _lacks(
-    part: Part, facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], by_name: dict[str, type[Fact]]
-) -> bool:
+def _lacks(part: Part, facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], by_name: dict[str, type[Fact]]) -> bool:
     """Whether there is no such fact; of messages, of which a log has thousands, the ids alone are looked at."""
     kind = by_name.get(part.kind)
     if kind is None:

@@ -93,9 +93,7 @@ def _model(seen: Look) -> str:
 
 def _parameters(seen: Look) -> float:
     """Of the model that is asked about, in thousand millions; 0 where none is named."""
-    found = _PARAMETERS.search(spaced(seen.asked.near)) or _SIZE.fullmatch(
-        shape.size if (shape := _shape(seen)) else ""
-    )
+    found = _PARAMETERS.search(spaced(seen.asked.near)) or _SIZE.fullmatch(shape.size if (shape := _shape(seen)) else "")
     return float(found[1].replace(",", ".")) if found else 0.0
 
 
@@ -187,9 +185,7 @@ def _rates(seen: Look) -> tuple[float, float, float]:
     if not (sheet and sheet.bandwidth and count):
         return 0.0, 0.0, 0.0
     backend = "metal" if seen.card and seen.card.vendor == "apple" else ""
-    rows = [
-        row for row in tables.rows("engine_speed", "decode", _Decode) if row.kind == ("experts" if experts else "dense")
-    ]
+    rows = [row for row in tables.rows("engine_speed", "decode", _Decode) if row.kind == ("experts" if experts else "dense")]
     row = next((row for row in rows if row.backend == backend), rows[0])
     read = count * 1e9 * _bytes_each(_likely_type(seen))
     time = row.fixed + row.layer * (shape.layers if shape else 0) + read / (row.share * sheet.bandwidth)

@@ -15,10 +15,7 @@ from rigup.machine.texts import typed_part
 
 _PACKAGES = r"(?P<prefix>(?:[A-Za-z]:[\\/]{1,2}|/|~/)[^\n\"'<>|*?()]{1,250}?)[\\/]{1,2}(?:lib(?:64)?/python3[\d.]*t?|[Ll]ib)[\\/]{1,2}site-packages\b"
 _TRACED = lazy_regex(
-    r"(?:File \"|^[ \t]{0,8})"
-    + _PACKAGES
-    + r"[^\n\"]{1,200}?\.py(?:\", line \d|:\d{1,6}: (?:\w*Warning|\w{1,20}Error))",
-    re.MULTILINE,
+    r"(?:File \"|^[ \t]{0,8})" + _PACKAGES + r"[^\n\"]{1,200}?\.py(?:\", line \d|:\d{1,6}: (?:\w*Warning|\w{1,20}Error))", re.MULTILINE
 )
 _SHOWN = lazy_regex(r"(?:^|[\s'\"(=])" + _PACKAGES, re.MULTILINE)
 _NAMED = lazy_regex(

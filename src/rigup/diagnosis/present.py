@@ -34,14 +34,7 @@ _LONGEST = 200_000  # characters: people write of what they solved in short text
 _SENTENCES = lazy_regex(r"(?<=[.!?\"”»]) +|(?<=[。！？])")
 _COMPUTES = ("tensor-on-its-device", "tensor-on-a-device")
 _SILENT = wordings(tag="nvidia-driver-silent nvidia-finds-none")
-_OF_DRIVERS = (
-    "kernel",
-    "NVML",
-    "NVIDIA",
-    "nvidia-smi",
-    "modprobe",
-    "dkms",
-)  # in the name of who speaks of the driver alone
+_OF_DRIVERS = ("kernel", "NVML", "NVIDIA", "nvidia-smi", "modprobe", "dkms")  # in the name of who speaks of the driver alone
 
 
 _OF_PROGRAMS = ("library", "framework", "program")  # layers in which one program fails while another computes
@@ -139,11 +132,7 @@ def _by_source(sources: list[Source]) -> dict[str, Text]:
     texts: dict[str, list[Text]] = {}
     for text in (text for source in sources for text in source.texts):
         texts.setdefault(text.source, []).append(text)
-    return {
-        name: parts[0]
-        for name, parts in texts.items()
-        if len({part.given for part in parts}) == 1 and len(parts[0].body) <= _LONGEST
-    }
+    return {name: parts[0] for name, parts in texts.items() if len({part.given for part in parts}) == 1 and len(parts[0].body) <= _LONGEST}
 
 
 def _told_at(finding: Finding) -> list[Spot]:
@@ -272,9 +261,32 @@ class _Session:
         return range(start, stop + 1)
 
 
-_AWAY = ("ssh ", "docker ", "podman ", "kubectl ", "apptainer ", "singularity ", "srun ", "salloc ", "wsl", "conda ", "mamba ",
-         "micromamba ", "source ", ". ", "deactivate", "chroot ", "su ", "sudo -i", "sudo -s", "sudo su", "exit", "nix-shell",
-         "toolbox ", "distrobox ")  # fmt: skip
+_AWAY = (
+    "ssh ",
+    "docker ",
+    "podman ",
+    "kubectl ",
+    "apptainer ",
+    "singularity ",
+    "srun ",
+    "salloc ",
+    "wsl",
+    "conda ",
+    "mamba ",
+    "micromamba ",
+    "source ",
+    ". ",
+    "deactivate",
+    "chroot ",
+    "su ",
+    "sudo -i",
+    "sudo -s",
+    "sudo su",
+    "exit",
+    "nix-shell",
+    "toolbox ",
+    "distrobox ",
+)
 
 
 def _leads_away(line: str) -> bool:

@@ -281,9 +281,7 @@ def rules_of_table(symptom_ids: Collection[str] | None = None) -> tuple[Rule, ..
     from rigup.knowledge.doctor_tables import signatures, signatures_of
 
     return tuple(
-        Rule(
-            row.means, functools.partial(_as_the_row_says, row.params), {"symptom": seen(row.id)}, row.strength, row.id
-        )
+        Rule(row.means, functools.partial(_as_the_row_says, row.params), {"symptom": seen(row.id)}, row.strength, row.id)
         for row in (signatures() if symptom_ids is None else signatures_of(symptom_ids))
         if row.means and set(row.idle_beside).isdisjoint(symptom_ids or ())
     )

@@ -62,17 +62,8 @@ _COMPARISON = re.compile(r"(\S.*?) (is not|is|not in|in|holds|starts|ends|=|!=|>
 _FIELD = re.compile(r"(?:\w\.| knows )(\w+)")
 _HOLE = re.compile(r"\{([^{}]+)\}")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_TEXTS: dict[str, Callable[[str, str], bool]] = {
-    "holds": operator.contains,
-    "starts": str.startswith,
-    "ends": str.endswith,
-}
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
-    "<=": operator.le,
-}
+_TEXTS: dict[str, Callable[[str, str], bool]] = {"holds": operator.contains, "starts": str.startswith, "ends": str.endswith}
+_ORDERS: dict[str, Callable[[Any, Any], bool]] = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 
 
 class RuleRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,9 +10,7 @@ from rigup.machine.store import Facts
 _OF_CARDS = ("cpu-only-torch", "tensorflow-cpu-build")  # a build for processors is right where there is no card
 _OF_ACCESS = ("device-node-permissions", "render-group-missing", "container-render-group-mismatch")
 _OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
-_IN_WORDS = {
-    "linux": wordings(tag="linux-in-words"), "windows": wordings(tag="windows-in-words"), "macos": ("mac-named", "macos-named"),
-}  # fmt: skip
+_IN_WORDS = {"linux": wordings(tag="linux-in-words"), "windows": wordings(tag="windows-in-words"), "macos": ("mac-named", "macos-named")}
 _PROCESSORS_CHIP = ("small-chip-named", "torch-names-integrated-graphics", "comfyui-names-its-chip")
 _CONTAINERS = wordings(tag="container-spoken-of")
 _DRAWS = "intel-drawing-chip-named"

@@ -119,11 +119,7 @@ def _sheet_of(card: Card) -> str:
     if not sheet or not sheet.bandwidth:
         return ""
     rate = sheet.rates.get("bfloat16") or sheet.rates.get("float16") or sheet.rates.get("float32")
-    parts = [
-        gibibytes(card.vram) if card.vram else "",
-        f"{sheet.bandwidth / 1e9:.0f} GB/s",
-        f"{rate / 1e12:.0f} TFLOP/s" if rate else "",
-    ]
+    parts = [gibibytes(card.vram) if card.vram else "", f"{sheet.bandwidth / 1e9:.0f} GB/s", f"{rate / 1e12:.0f} TFLOP/s" if rate else ""]
     return f"{card.name}: " + ", ".join(filter(None, parts))
 
 
@@ -154,9 +150,7 @@ def _only_card(facts: Facts) -> Card | None:
 
 def _lent(facts: Facts) -> int:
     """Bytes that amdgpu tells a processor's graphics have: what the BIOS sets aside, and what main memory lends."""
-    told = [
-        symptom.get("mib") for name in ("amdgpu-vram-ready", "amdgpu-gtt-ready") for symptom in facts.heard(name)[-1:]
-    ]
+    told = [symptom.get("mib") for name in ("amdgpu-vram-ready", "amdgpu-gtt-ready") for symptom in facts.heard(name)[-1:]]
     return sum(int(mib) for mib in told) << 20 if len(told) > 1 else 0
 
 
@@ -219,7 +213,9 @@ def _torch(seen: Look, field: str) -> str:
 
 def _works(seen: Look) -> str:
     """The torch that reaches a GPU."""
-    reached = [torch for torch in seen.facts.of(Torch) if torch.get("available") or torch.get("xpu_available") or torch.get("mps_available")]  # fmt: skip
+    reached = [
+        torch for torch in seen.facts.of(Torch) if torch.get("available") or torch.get("xpu_available") or torch.get("mps_available")
+    ]
     return f"torch {reached[0].get('version') or ''}".strip() if len(reached) == 1 else ""
 
 

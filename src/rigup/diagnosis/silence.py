@@ -8,9 +8,7 @@ from rigup.schemas import doctor
 def unanswered(answers: list[Unanswered]) -> list[doctor.Unanswered]:
     """Each once, as answers have it: the command, how it failed to answer, and that as a sentence."""
     return [
-        doctor.Unanswered(
-            command=entry.command, how=entry.how, **_figures(entry), said=entry.said, because=because(entry)
-        )
+        doctor.Unanswered(command=entry.command, how=entry.how, **_figures(entry), said=entry.said, because=because(entry))
         for entry in dict.fromkeys(answers)
     ]
 

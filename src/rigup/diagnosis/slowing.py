@@ -5,9 +5,13 @@ from collections.abc import Collection
 from rigup.language import N_, _
 
 _HARMFUL = {
-    "temperature": N_("heat"), "current": N_("the current that it draws"), "hardware": N_("the card itself, against heat or for want of power"),
-    "external": N_("the board or the power supply"), "reliability": N_("the voltage that it can have"), "other": N_("a reason that it does not name"),
-}  # fmt: skip
+    "temperature": N_("heat"),
+    "current": N_("the current that it draws"),
+    "hardware": N_("the card itself, against heat or for want of power"),
+    "external": N_("the board or the power supply"),
+    "reliability": N_("the voltage that it can have"),
+    "other": N_("a reason that it does not name"),
+}
 _OF_SUPPLY = {"external", "hardware", "current"}
 
 
@@ -21,6 +25,8 @@ def slowed_words(reasons: Collection[str], vendor: str | None, address: str | No
     named = [reason for reason in reasons if reason != "hardware"] or list(reasons)  # the others tell why
     is_hot, by_nvidia = not {"temperature", "hardware"}.isdisjoint(named), vendor == "nvidia"
     return {
-        "reasons": ", ".join(_(_HARMFUL[reason]) for reason in named), "heat": "fans" if is_hot and by_nvidia else None,
-        "hot": address if is_hot and not by_nvidia else None, "brake": None if _OF_SUPPLY.isdisjoint(named) else "supply",
-    }  # fmt: skip
+        "reasons": ", ".join(_(_HARMFUL[reason]) for reason in named),
+        "heat": "fans" if is_hot and by_nvidia else None,
+        "hot": address if is_hot and not by_nvidia else None,
+        "brake": None if _OF_SUPPLY.isdisjoint(named) else "supply",
+    }

@@ -96,15 +96,9 @@ def _is_about(finding: Finding, device: Device) -> bool:
         return str(device["index"]) == number
     if finding.subject.kind == "Gpu" and finding.subject.name:
         return finding.subject.name in {str(device.get(key)) for key in ("pci_address", "name", "uuid", "isa", "index")}
-    makers = {
-        gpu.fields["vendor"].value
-        for gpu in finding.params.values()
-        if hasattr(gpu, "fields") and "vendor" in gpu.fields
-    }
+    makers = {gpu.fields["vendor"].value for gpu in finding.params.values() if hasattr(gpu, "fields") and "vendor" in gpu.fields}
     makers |= {maker for maker in TORCH_DEVICES if finding.params.get("vendor") == maker} | set(finding.row.makers)
-    makers |= {
-        maker for module, maker in _MODULES.items() if str(finding.params.get("module") or "").startswith(module)
-    }
+    makers |= {maker for module, maker in _MODULES.items() if str(finding.params.get("module") or "").startswith(module)}
     return not makers or device.get("vendor") in makers
 
 
@@ -135,11 +129,7 @@ def _by_build(device: Device, facts: Facts) -> State:
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
     if doubt := _doubt_of_builds(device, builds, facts):
         return State("on-trial", doubt, _try_it(vendor))
-    if (
-        fitting
-        or _has_computed(facts)
-        or (any(torch.get("available") for torch in builds) and not _lacks_code(device, builds, facts))
-    ):
+    if fitting or _has_computed(facts) or (any(torch.get("available") for torch in builds) and not _lacks_code(device, builds, facts)):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
     if builds and not coded:
         if _is_refused(device, facts):
@@ -209,9 +199,7 @@ def _no_objection(facts: Facts) -> str:
 def _has_builds(device: Device, facts: Facts) -> bool:
     """Whether the tables know a build for the chip, on this system; of Apple's chips all are served."""
     vendor, isa = device.get("vendor", ""), str(device.get("isa") or "")
-    system = next(
-        (str(fact.get("system")) for fact in facts.of(Platform) if fact.get("system") and not fact.get("wsl")), "linux"
-    )
+    system = next((str(fact.get("system")) for fact in facts.of(Platform) if fact.get("system") and not fact.get("wsl")), "linux")
     if vendor == "apple":
         return True
     if vendor == "intel":

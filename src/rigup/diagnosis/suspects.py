@@ -17,9 +17,7 @@ _MOST = 8  # causes that are named
 
 def causes_of(change: Difference, causes: Iterable[str] = ()) -> list[str]:
     """Causes that the difference may explain; those of `found` first."""
-    named = [
-        rule.cause for rule in _rules().get(change.kind, ()) if any(_asks(rule, name, change) for name in rule.needs)
-    ]
+    named = [rule.cause for rule in _rules().get(change.kind, ()) if any(_asks(rule, name, change) for name in rule.needs)]
     known = [cause for cause in causes if cause in named]
     return list(dict.fromkeys([*known, *named]))[:_MOST]
 
@@ -59,13 +57,9 @@ def _read(code: CodeType) -> set[str]:
 def ranked(changes: list[Difference], findings: list[Finding]) -> list[Difference]:
     """What the findings speak of first, the root's before the others'; echoes behind what they echo."""
     loud = [finding for finding in findings if finding.severity != "note"]
-    first = sorted(
-        leaders(changes), key=lambda change: min(_evidence_rank(change, loud), _echo_rank(change, changes, loud))
-    )
+    first = sorted(leaders(changes), key=lambda change: min(_evidence_rank(change, loud), _echo_rank(change, changes, loud)))
     behind = [change for change in changes if change.echo_of]
-    return [
-        change for leader in first for change in (leader, *(echo for echo in behind if echo.echo_of == leader.name))
-    ]
+    return [change for leader in first for change in (leader, *(echo for echo in behind if echo.echo_of == leader.name))]
 
 
 def _echo_rank(change: Difference, changes: list[Difference], findings: list[Finding]) -> int:

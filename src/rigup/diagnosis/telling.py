@@ -9,10 +9,7 @@ from rigup.machine.reader import READERS, Ask, File, Input, Listing, Run, shown
 from rigup.machine.store import Facts
 
 _OF_WINDOWS, _OF_MACS = ("powershell", "cmd", "reg", "wmic", "dxdiag"), ("system_profiler", "sw_vers", "sysctl")
-_TREES = {
-    "windows": ("/Windows/", "{PythonEnv.prefix}/Lib/", "{Proof.env}/Lib/"),
-    "macos": ("/System/", "/Library/", "/Applications/"),
-}
+_TREES = {"windows": ("/Windows/", "{PythonEnv.prefix}/Lib/", "{Proof.env}/Lib/"), "macos": ("/System/", "/Library/", "/Applications/")}
 _EVERYWHERE = ("nvidia-smi", "rocminfo", "uname")
 _MAKERS = {"nvidia": "nvidia", "rocm": "amd", "amd": "amd", "kfd": "amd", "i915": "intel", "sycl": "intel"}
 _MOST = 6
@@ -27,13 +24,9 @@ def would_tell(kind: str, facts: Facts) -> list[str]:
 
 @functools.cache
 def _fitting(kind: str, system: str, makers: frozenset[str]) -> tuple[str, ...]:
-    inputs = [
-        given for reader in READERS.values() if any(k.__name__ == kind for k in reader.makes) for given in reader.inputs
-    ]
+    inputs = [given for reader in READERS.values() if any(k.__name__ == kind for k in reader.makes) for given in reader.inputs]
     ordered = sorted(dict.fromkeys(inputs), key=_rank)
-    fitting = [
-        _as_typed(given) for given in ordered if _system_of(given) in ("", system or "linux") and _is_by(given, makers)
-    ]
+    fitting = [_as_typed(given) for given in ordered if _system_of(given) in ("", system or "linux") and _is_by(given, makers)]
     return tuple(dict.fromkeys(filter(None, fitting)))[:_MOST]
 
 
@@ -49,9 +42,7 @@ def _system_of(given: Input) -> str:
     if isinstance(given, Run):
         name = given.argv[0]
         known = {"windows": _OF_WINDOWS, "macos": _OF_MACS}
-        return next(
-            (system for system, names in known.items() if name in names), "" if name in _EVERYWHERE else "linux"
-        )
+        return next((system for system, names in known.items() if name in names), "" if name in _EVERYWHERE else "linux")
     return next((system for system, trees in _TREES.items() if given.path.startswith(trees)), "linux")
 
 
@@ -73,7 +64,14 @@ def _as_typed(given: Any) -> str:
 
 
 _WORDS = {
-    "{PciDevice.address}": "*", "{HomeFolder.path}": "~", "{Platform.release}": "$(uname -r)", "{PythonEnv.prefix}": "ENVIRONMENT",
-    "{Proof.env}": "ENVIRONMENT", "{SearchPath.path}": "FOLDER", "{LoaderEntry.path}": "LIBRARY", "{StateFolder.path}": "~/.local/state",
-    "{UnitFile.path}": "UNIT", "{JupyterFolder.path}": "~/.local/share/jupyter",
-}  # fmt: skip
+    "{PciDevice.address}": "*",
+    "{HomeFolder.path}": "~",
+    "{Platform.release}": "$(uname -r)",
+    "{PythonEnv.prefix}": "ENVIRONMENT",
+    "{Proof.env}": "ENVIRONMENT",
+    "{SearchPath.path}": "FOLDER",
+    "{LoaderEntry.path}": "LIBRARY",
+    "{StateFolder.path}": "~/.local/state",
+    "{UnitFile.path}": "UNIT",
+    "{JupyterFolder.path}": "~/.local/share/jupyter",
+}

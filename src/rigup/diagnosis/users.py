@@ -9,9 +9,19 @@ from rigup.machine.store import Facts
 from rigup.steps import Step
 
 _REPLACES = (
-    "install-torch", "install-packages", "install-requirement", "remove-packages", "upgrade-package", "upgrade-extension", "choose-build", "install-again", "install-package-again", "newer-release",
-    "install-from-conda", "remove-with-conda",
-)  # fmt: skip
+    "install-torch",
+    "install-packages",
+    "install-requirement",
+    "remove-packages",
+    "upgrade-package",
+    "upgrade-extension",
+    "choose-build",
+    "install-again",
+    "install-package-again",
+    "newer-release",
+    "install-from-conda",
+    "remove-with-conda",
+)
 _OF_TORCH = ("install-torch", "install-torch-with-audio")
 _NAME = lazy_regex(r"[A-Za-z][A-Za-z0-9._-]*")
 
@@ -20,10 +30,7 @@ def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:
     """Packages of the environment that stand on one which the steps replace, as "vllm 0.9.2"."""
     env = _environment(finding)
     replaced = {
-        name
-        for step in steps
-        if step.kind in _REPLACES and not _keeps_the_build(step, env, facts)
-        for name in _replaced_packages(step)
+        name for step in steps if step.kind in _REPLACES and not _keeps_the_build(step, env, facts) for name in _replaced_packages(step)
     }
     if not replaced:
         return []
@@ -40,9 +47,7 @@ def _keeps_the_build(step: Step, env: str | None, facts: Facts) -> bool:
     if any(torch.knows("cuda") and not torch.get("cuda") and not torch.get("hip") for torch in torches):
         return False
     present = {_release_and_variant(str(torch.get("version") or "")) for torch in torches}
-    return step.kind in _OF_TORCH and present == {
-        (step.params["torch"], step.params["index"].rstrip("/").rpartition("/")[2])
-    }
+    return step.kind in _OF_TORCH and present == {(step.params["torch"], step.params["index"].rstrip("/").rpartition("/")[2])}
 
 
 def _release_and_variant(version: str) -> tuple[str, str]:

@@ -44,9 +44,7 @@ def failures(devices: list[Device], facts: Facts) -> list[FailedVerification]:
     """Each failure on record that still stands, those of devices that are not here left out."""
     asked = {id(record) for record in speaking(facts)}
     return [
-        _as_answer(record, id(record) in asked)
-        for record in facts.of(Proof)
-        if record.get("failed") and _stands(record, devices, facts)
+        _as_answer(record, id(record) in asked) for record in facts.of(Proof) if record.get("failed") and _stands(record, devices, facts)
     ]
 
 
@@ -61,9 +59,7 @@ def _as_answer(proof: Proof, asked: bool) -> FailedVerification:
     shown = proof.get("prefix") or proof.get("env", "")
     device = "" if of_environment(proof) else proof.get("name") or proof.get("pci_address") or proof.get("uuid") or ""
     command = "rigup verify " + str(shown)
-    return FailedVerification(
-        environment=shown, device=device, **named, date=proof.get("recorded_at", "")[:10], asked=asked, next=command
-    )
+    return FailedVerification(environment=shown, device=device, **named, date=proof.get("recorded_at", "")[:10], asked=asked, next=command)
 
 
 def failure_text(record: FailedVerification) -> str:

@@ -31,9 +31,7 @@ def _folder(path: str, file: str) -> Step:
 
 def _files(name: str, finding: Finding, facts: Facts) -> list[str]:
     variables = [fact for fact in facts.of(Variable) if fact.get("name") == name and _same(fact, finding)]
-    read = [
-        reading for fact in variables for reading in (fact.fields.get("file"), *fact.others.get("file", ())) if reading
-    ]
+    read = [reading for fact in variables for reading in (fact.fields.get("file"), *fact.others.get("file", ())) if reading]
     return _fit({str(reading.value) for reading in read})
 
 

@@ -16,9 +16,13 @@ _BARE = lazy_regex(r"[\[(]?(?:True|False|None|\d{1,4}|\w{1,20}:)[\])]?")  # what
 _PARAGRAPH = 100  # characters
 _STOP = lazy_regex(r"[^\W\d][.!?] [^\W\d_]")  # where a sentence follows another
 _ASKED = {  # of which answers are bare words
-    "Torch.available": "torch.cuda.is_available()", "Torch.devices": "torch.cuda.device_count()", "Torch.cuda": "torch.version.cuda",
-    "Torch.hip": "torch.version.hip", "Torch.xpu_available": "torch.xpu.is_available()", "Torch.mps_available": "torch.backends.mps.is_available()",
-}  # fmt: skip
+    "Torch.available": "torch.cuda.is_available()",
+    "Torch.devices": "torch.cuda.device_count()",
+    "Torch.cuda": "torch.version.cuda",
+    "Torch.hip": "torch.version.hip",
+    "Torch.xpu_available": "torch.xpu.is_available()",
+    "Torch.mps_available": "torch.backends.mps.is_available()",
+}
 _SAID = "symptom "  # how evidence names what was heard
 
 
@@ -62,9 +66,7 @@ def flat(params: dict[str, Any]) -> dict[str, str]:
     texts = {name: text for name in params if (text := value(name, None, params)) is not None}
     for name, held in params.items():
         if isinstance(held, Fact):
-            texts |= {
-                name + "_" + field: text for field in held.fields if (text := value(name, field, params)) is not None
-            }
+            texts |= {name + "_" + field: text for field in held.fields if (text := value(name, field, params)) is not None}
     return texts
 
 
@@ -76,9 +78,7 @@ def answered(evidence: list[Evidence], cause: str) -> list[Evidence]:
     telling = [line for line in evidence if _tells(line, line.fact.removeprefix(_SAID) in peoples)]
     if not any(line.value for line in telling):
         return evidence
-    return sorted(
-        telling, key=lambda line: (_rank(line, line.fact.removeprefix(_SAID) in peoples), line.fact not in deciding)
-    )
+    return sorted(telling, key=lambda line: (_rank(line, line.fact.removeprefix(_SAID) in peoples), line.fact not in deciding))
 
 
 def _tells(line: Evidence, peoples: bool) -> bool:

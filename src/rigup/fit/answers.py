@@ -145,10 +145,15 @@ def _changed(trial: "Trial", before: int, pools: Sequence[Pool]) -> schema.Chang
     request, plan = best(model, request, pools, quick=True)
     roomy = fits(plan, pools)
     return schema.Change(
-        change=name, to=value, frees=before - plan.sum.total, fits=roomy,
-        whole=roomy and (len(pools) == 1 or plan.placement.whole), gpu_layers=plan.placement.on_devices,
-        decode=decode(model, request, plan, pools), costs=cost,
-    )  # fmt: skip
+        change=name,
+        to=value,
+        frees=before - plan.sum.total,
+        fits=roomy,
+        whole=roomy and (len(pools) == 1 or plan.placement.whole),
+        gpu_layers=plan.placement.on_devices,
+        decode=decode(model, request, plan, pools),
+        costs=cost,
+    )
 
 
 def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[schema.Change]:
@@ -163,16 +168,20 @@ def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[schem
         return []
     request, plan = best(model, request, wider, quick=True)
     roomy = fits(plan, wider)
-    options = [
-        schema.ModuleOption(module=module, name=name, value=value)
-        for module, name, value in gtt.options(limit // gtt.PAGE, "")
+    options = [schema.ModuleOption(module=module, name=name, value=value) for module, name, value in gtt.options(limit // gtt.PAGE, "")]
+    return [
+        schema.Change(
+            change="gtt",
+            to=limit,
+            frees=gained,
+            fits=roomy,
+            whole=roomy and plan.placement.whole,
+            gpu_layers=plan.placement.on_devices,
+            decode=decode(model, request, plan, wider),
+            costs=_("a start anew; the system has less while the GPU has more"),
+            steps=[schema.OptionStep(params=option) for option in options],
+        )
     ]
-    return [schema.Change(
-        change="gtt", to=limit, frees=gained, fits=roomy, whole=roomy and plan.placement.whole,
-        gpu_layers=plan.placement.on_devices, decode=decode(model, request, plan, wider),
-        costs=_("a start anew; the system has less while the GPU has more"),
-        steps=[schema.OptionStep(params=option) for option in options],
-    )]  # fmt: skip
 
 
 def _wider(pool: Pool, host: Pool, limit: int) -> Pool:
@@ -195,31 +204,19 @@ def _settings(model: Model, request: Request, pools: Sequence[Pool]) -> Iterator
                 continue
             yield "kv", kind, changed, model, _("a coarser cache loses a little of what was said before")
     if not request.flash_attn:
-        yield "flash_attn", "on", msgspec.structs.replace(request, flash_attn=True), model, _("nothing where the device can do it")  # fmt: skip
+        yield "flash_attn", "on", msgspec.structs.replace(request, flash_attn=True), model, _("nothing where the device can do it")
     if request.context > 2 * _FEWEST_CONTEXT:
         half = request.context // 2
-        yield "context", half, msgspec.structs.replace(request, context=half), model, _("half of the memory of what was said")  # fmt: skip
+        yield "context", half, msgspec.structs.replace(request, context=half), model, _("half of the memory of what was said")
     if request.ubatch > _SMALLER_BATCH:
         changed = msgspec.structs.replace(request, ubatch=_SMALLER_BATCH)
         yield "ubatch", _SMALLER_BATCH, changed, model, _("prompts are read more slowly")
     if not request.outputs or request.outputs > request.parallel:
         changed = msgspec.structs.replace(request, outputs=request.parallel)
-        yield (
-            "outputs",
-            request.parallel,
-            changed,
-            model,
-            _("results of the last token alone, as a server asks for them"),
-        )
+        yield ("outputs", request.parallel, changed, model, _("results of the last token alone, as a server asks for them"))
     if model.number("expert_count") and not request.cpu_experts and len(pools) > 1:
         changed = _experts_aside(model, request, pools)
-        yield (
-            "cpu_experts",
-            changed.cpu_experts,
-            changed,
-            model,
-            _("the experts of so many layers are computed by the processor"),
-        )
+        yield ("cpu_experts", changed.cpu_experts, changed, model, _("the experts of so many layers are computed by the processor"))
 
 
 def _experts_aside(model: Model, request: Request, pools: Sequence[Pool]) -> Request:
@@ -253,6 +250,12 @@ def _types(model: Model, request: Request, now: str) -> Iterator[Trial]:
 def filled_pool(part: Part, pool: Pool) -> schema.Pool:
     """A memory with what it holds."""
     return schema.Pool(
-        name=pool.name, kind=pool.kind, backend=pool.backend, total_memory=pool.total, free=pool.free, assumed=pool.assumed,
-        **part.fields(), fits=None if pool.free is None else part.total <= pool.free,
-    )  # fmt: skip
+        name=pool.name,
+        kind=pool.kind,
+        backend=pool.backend,
+        total_memory=pool.total,
+        free=pool.free,
+        assumed=pool.assumed,
+        **part.fields(),
+        fits=None if pool.free is None else part.total <= pool.free,
+    )

@@ -129,17 +129,13 @@ def _query(make: Building, layer: int, node: Node) -> Node:
 def _latent(make: Building, layer: int, node: Node) -> Node:
     """One compressed row for keys and values (MLA): the query is brought into its space."""
     model, tokens, name = make.model, make.tokens, f"blk.{layer}."
-    rank, turned, heads = (
-        model.number("attention.kv_lora_rank"),
-        model.number("rope.dimension_count"),
-        model.heads(layer),
-    )
+    rank, turned, heads = (model.number("attention.kv_lora_rank"), model.number("rope.dimension_count"), model.heads(layer))
     plain = model.number("attention.key_length_mla") - turned
     whole = _query(make, layer, node)
     bare = make.view(make.view(whole, (plain, heads, tokens), plain=False), (plain, tokens, heads), plain=False)
     absorbed = make.make("MUL_MAT", (rank, tokens, heads), make.weight(f"{name}attn_k_b.weight"), bare)
     placed = make.rope(make.view(whole, (turned, heads, tokens), plain=False))
-    query = make.make("CONCAT", (rank + turned, heads, tokens), make.view(absorbed, (rank, heads, tokens), plain=False), placed)  # fmt: skip
+    query = make.make("CONCAT", (rank + turned, heads, tokens), make.view(absorbed, (rank, heads, tokens), plain=False), placed)
     make.graph.expand(query)
     row = make.product(f"{name}attn_kv_a_mqa.weight", node)
     latent = make.norm(f"{name}attn_kv_a_norm", make.view(row, (rank, tokens), plain=False))
@@ -157,14 +153,14 @@ def _looked_latent(make: Building, layer: int, query: Node, sizes: tuple[int, in
     widen = make.weight(f"blk.{layer}.attn_v_b.weight")
     if make.request.flash_attn:
         result = make.make("FLASH_ATTN", (rank, heads, tokens), queries, cache, cache, mask)
-        result = make.make("MUL_MAT", (length, tokens, heads), widen, make.view(result, (rank, tokens, heads), plain=False))  # fmt: skip
+        result = make.make("MUL_MAT", (length, tokens, heads), widen, make.view(result, (rank, tokens, heads), plain=False))
     else:
         cells = mask.sizes[0]
         scores = make.make("MUL_MAT", (cells, tokens, heads), cache, queries)
         values = make.make("CONT", (cells, rank), cache, size=_HALF)
         make.graph.expand(values)
         shares = make.make("SOFT_MAX", scores.sizes, scores, mask)
-        result = make.make("MUL_MAT", (length, tokens, heads), widen, make.make("MUL_MAT", (rank, tokens, heads), values, shares))  # fmt: skip
+        result = make.make("MUL_MAT", (length, tokens, heads), widen, make.make("MUL_MAT", (rank, tokens, heads), values, shares))
     joined = make.make("CONT", (length * heads, tokens), make.view(result, (length, heads, tokens), plain=False))
     return make.graph.expand(joined)
 
@@ -172,11 +168,7 @@ def _looked_latent(make: Building, layer: int, query: Node, sizes: tuple[int, in
 def _decompressed(make: Building, layer: int, node: Node) -> Node:
     """MLA in older files: keys and values are kept as heads have them."""
     model, tokens, name = make.model, make.tokens, f"blk.{layer}."
-    rank, turned, heads = (
-        model.number("attention.kv_lora_rank"),
-        model.number("rope.dimension_count"),
-        model.heads(layer),
-    )
+    rank, turned, heads = (model.number("attention.kv_lora_rank"), model.number("rope.dimension_count"), model.heads(layer))
     length, wide = model.key_length(layer), model.value_length(layer)
     query = make.rope(make.view(_query(make, layer, node), (length, heads, tokens)))
     make.graph.expand(query)

@@ -38,7 +38,9 @@ class Building:
         if name not in self._weights:
             tensor = self.model.by_name.get(name)
             if tensor is None:
-                template = _("The file has no tensor {name}, which a model of the kind {architecture} needs: it is no whole model, or of a kind that is not known here.")  # fmt: skip
+                template = _(
+                    "The file has no tensor {name}, which a model of the kind {architecture} needs: it is no whole model, or of a kind that is not known here."
+                )
                 raise HeaderError(template.format(name=name, architecture=self.model.architecture[:60]))
             self._weights[name] = Node("WEIGHT", tensor.sizes, tensor.bytes, outside=True, place=self.place_of(name))
         return self._weights[name]

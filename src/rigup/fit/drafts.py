@@ -43,7 +43,7 @@ def drafted(model: Model, request: Request, pools: Sequence[Pool]) -> Drafted:
         pools: the memories, the last of them main memory.
 
     """
-    alone = Request(context=request.context, parallel=request.parallel, outputs=request.outputs, kv_unified=request.kv_unified)  # fmt: skip
+    alone = Request(context=request.context, parallel=request.parallel, outputs=request.outputs, kv_unified=request.kv_unified)
     plan = best(model, alone, pools)[1]
     within = sum(part.total for part, pool in zip(plan.parts[:-1], pools[:-1], strict=True) if pool.within)
     taken = [*(part.total for part in plan.parts[:-1]), plan.parts[-1].total + within]

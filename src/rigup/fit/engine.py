@@ -49,14 +49,24 @@ def planned_by_engine(path: Path, request: Request, python: str = sys.executable
     if None in kinds:
         return None
     words = [
-        request.whole, request.batch, request.ubatch, request.parallel, request.outputs, int(request.flash_attn),
-        *kinds, int(request.swa_whole), int(request.kv_unified),
-    ]  # fmt: skip
+        request.whole,
+        request.batch,
+        request.ubatch,
+        request.parallel,
+        request.outputs,
+        int(request.flash_attn),
+        *kinds,
+        int(request.swa_whole),
+        int(request.kv_unified),
+    ]
     try:
         done = subprocess.run(
-            [python, "-I", str(_PROBE), str(path), *map(str, words)], capture_output=True, timeout=_SECONDS, check=False,
+            [python, "-I", str(_PROBE), str(path), *map(str, words)],
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
             stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     text = (done.stdout + b"\n" + done.stderr)[:_MOST_OUTPUT].decode("utf-8", "replace")
@@ -77,10 +87,13 @@ def _read(text: str, request: Request) -> EngineFigures | None:
 def _understood(settings: dict[str, str], request: Request) -> bool:
     batch = min(request.whole, request.batch)
     wanted = {
-        "n_seq_max": str(request.parallel), "n_batch": str(batch), "n_ubatch": str(request.tokens),
+        "n_seq_max": str(request.parallel),
+        "n_batch": str(batch),
+        "n_ubatch": str(request.tokens),
         "flash_attn": "enabled" if request.flash_attn else "disabled",
-        "kv_unified": "true" if request.kv_unified else "false", "n_outputs_max": str(request.outputs or batch),
-    }  # fmt: skip
+        "kv_unified": "true" if request.kv_unified else "false",
+        "n_outputs_max": str(request.outputs or batch),
+    }
     return all(settings.get(name) == value for name, value in wanted.items())
 
 

@@ -39,12 +39,7 @@ def _main(path: str, numbers: "list[int]") -> int:
     words[_FLASH], words[_KEYS], words[_VALUES] = flash, keys, values
     context.held[_FLAGS], context.held[_FLAGS + 1] = whole, unified
     engine.ggml_version.restype = ctypes.c_char_p
-    print(
-        "rigup engine llama.cpp of xllamacpp",
-        getattr(xllamacpp, "__version__", "?"),
-        "(ggml",
-        engine.ggml_version().decode() + ")",
-    )
+    print("rigup engine llama.cpp of xllamacpp", getattr(xllamacpp, "__version__", "?"), "(ggml", engine.ggml_version().decode() + ")")
     sys.stdout.flush()
     plan = getattr(engine, _PLAN)
     plan.restype, plan.argtypes = None, [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]

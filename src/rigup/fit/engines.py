@@ -60,18 +60,22 @@ def as_ollama(request: Request, environ: Mapping[str, str], named: Mapping[str, 
         kind = request.kv_type_k
     flash = environ.get("OLLAMA_FLASH_ATTENTION", "").strip().lower()
     return msgspec.structs.replace(
-        request, context=request.context * parallel, parallel=parallel, outputs=parallel, batch=_OLLAMA_BATCH,
-        ubatch=_OLLAMA_BATCH, kv_type_k=kind, kv_type_v=kind, kv_unified=False,
+        request,
+        context=request.context * parallel,
+        parallel=parallel,
+        outputs=parallel,
+        batch=_OLLAMA_BATCH,
+        ubatch=_OLLAMA_BATCH,
+        kv_type_k=kind,
+        kv_type_v=kind,
+        kv_unified=False,
         flash_attn=request.flash_attn if named.get("flash_attn") or flash not in (*_TRUE, *_FALSE) else flash in _TRUE,
-    )  # fmt: skip
+    )
 
 
 def start_ollama(word: str, request: Request) -> schema.Start:
     """The settings of its server and the words that ask for the model."""
-    environment = {
-        "OLLAMA_CONTEXT_LENGTH": str(request.context // request.parallel),
-        "OLLAMA_NUM_PARALLEL": str(request.parallel),
-    }
+    environment = {"OLLAMA_CONTEXT_LENGTH": str(request.context // request.parallel), "OLLAMA_NUM_PARALLEL": str(request.parallel)}
     environment["OLLAMA_FLASH_ATTENTION"] = str(int(request.flash_attn))
     if request.kv_type_k != "f16":
         environment["OLLAMA_KV_CACHE_TYPE"] = request.kv_type_k
@@ -81,14 +85,7 @@ def start_ollama(word: str, request: Request) -> schema.Start:
 def start_llama(word: str, request: Request, is_file: bool) -> schema.Start:
     """The words that start llama.cpp's server with a request."""
     words = ["llama-server", "-m" if is_file else "-hf", word, "-c", str(request.whole), "-b", str(request.batch)]
-    words += [
-        "-ub",
-        str(request.ubatch),
-        "-np",
-        str(request.parallel),
-        "--flash-attn",
-        "on" if request.flash_attn else "off",
-    ]
+    words += ["-ub", str(request.ubatch), "-np", str(request.parallel), "--flash-attn", "on" if request.flash_attn else "off"]
     if request.gpu_layers is not None:
         words += ["-ngl", str(request.gpu_layers)]
     if request.kv_type_k != "f16":
@@ -102,9 +99,8 @@ def start_llama(word: str, request: Request, is_file: bool) -> schema.Start:
 
 
 def judged_by(
-    engine: str, asked: Asked, request: Request, pools: Sequence[Pool], word: str, *, questions: bool = True,
-    pythons: Sequence[str] = (),
-) -> schema.Fit:  # fmt: skip
+    engine: str, asked: Asked, request: Request, pools: Sequence[Pool], word: str, *, questions: bool = True, pythons: Sequence[str] = ()
+) -> schema.Fit:
     """The whole answer for llama.cpp's own server, or for ollama's, with the words that start it."""
     fit = judged(asked, request, pools, questions, pythons if engine == LLAMA else (), ollama=engine == OLLAMA)
     if engine == OLLAMA:
@@ -141,21 +137,28 @@ def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -
     total = schema.Memory(**{name: sum(getattr(device, name) for device in devices) for name in names})
     notes = [
         *asked.notes,
-        _(
-            "vLLM takes its share of each GPU whole: what weights and work leave is cache. Its work space and graphs are estimates."
-        ),
+        _("vLLM takes its share of each GPU whole: what weights and work leave is cache. Its work space and graphs are estimates."),
     ]
     return schema.Fit(
-        model=model_fields(asked), runtime=engine_version(VLLM), request=_request(wish, plan),
-        memory=total, devices=devices, fits=fit and all(device.fits is not False for device in devices),
-        decode=decode_on(model, cards, plan.tensor, _read(model, wish, plan)), prefill=None,
+        model=model_fields(asked),
+        runtime=engine_version(VLLM),
+        request=_request(wish, plan),
+        memory=total,
+        devices=devices,
+        fits=fit and all(device.fits is not False for device in devices),
+        decode=decode_on(model, cards, plan.tensor, _read(model, wish, plan)),
+        prefill=None,
         answers=schema.Answers(
-            longest_context=plan.longest, sequences=plan.sequences, cache_tokens=plan.tokens, cache_blocks=plan.blocks,
+            longest_context=plan.longest,
+            sequences=plan.sequences,
+            cache_tokens=plan.tokens,
+            cache_blocks=plan.blocks,
             changes=[] if fit else _changes(asked, wish, pools, plan),
         ),
-        exact=False, notes=notes,
+        exact=False,
+        notes=notes,
         start=schema.Start(words=start(word if asked.remote or asked.weights else "MODEL", wish, plan), environment={}),
-    )  # fmt: skip
+    )
 
 
 def _device(part: Part, pool: Pool, share: float) -> schema.Pool:
@@ -174,9 +177,15 @@ def _read(model: Model, wish: Wish, plan: Served) -> tuple[int, int]:
 
 def _request(wish: Wish, plan: Served) -> schema.VllmRequest:
     return schema.VllmRequest(
-        context=wish.context, kv_type_k=wish.kv, kv_type_v=wish.kv, share=plan.share,
-        tensor=plan.tensor, pipeline=plan.pipeline, batch=plan.batch, eager=wish.eager,
-    )  # fmt: skip
+        context=wish.context,
+        kv_type_k=wish.kv,
+        kv_type_v=wish.kv,
+        share=plan.share,
+        tensor=plan.tensor,
+        pipeline=plan.pipeline,
+        batch=plan.batch,
+        eager=wish.eager,
+    )
 
 
 def _changes(asked: Asked, wish: Wish, pools: Sequence[Pool], before: Served) -> list[schema.Change]:
@@ -187,18 +196,12 @@ def _changes(asked: Asked, wish: Wish, pools: Sequence[Pool], before: Served) ->
         if plan.sequences < 1:
             continue
         frees = before.parts[0].total - before.parts[0].kv - plan.parts[0].total + plan.parts[0].kv
-        answers.append(
-            schema.Change(change=name, to=value, frees=frees, fits=True, whole=True, gpu_layers=layers, costs=cost)
-        )
+        answers.append(schema.Change(change=name, to=value, frees=frees, fits=True, whole=True, gpu_layers=layers, costs=cost))
     plan = served(asked.model, wish, pools, _in_four_bits(asked.model))
     if not asked.weights and plan.sequences >= 1:
         frees = before.parts[0].weights - plan.parts[0].weights
         cost = _("weights of four bits, by somebody who made such files: a little of what it knows")
-        answers.append(
-            schema.Change(
-                change="quantisation", to="AWQ", frees=frees, fits=True, whole=True, gpu_layers=layers, costs=cost
-            )
-        )
+        answers.append(schema.Change(change="quantisation", to="AWQ", frees=frees, fits=True, whole=True, gpu_layers=layers, costs=cost))
     return answers
 
 
@@ -212,13 +215,9 @@ def _others(wish: Wish, before: Served) -> list[tuple[str, str | int, Wish, str]
     change = msgspec.structs.replace
     others: list[tuple[str, str | int, Wish, str]] = []
     if wish.kv == "f16":
-        others.append(
-            ("kv", "q8_0", change(wish, kv="q8_0"), _("a coarser cache loses a little of what was said before"))
-        )
+        others.append(("kv", "q8_0", change(wish, kv="q8_0"), _("a coarser cache loses a little of what was said before")))
     if before.longest:
-        others.append(
-            ("context", before.longest, change(wish, context=before.longest), _("less memory of what was said"))
-        )
+        others.append(("context", before.longest, change(wish, context=before.longest), _("less memory of what was said")))
     if not wish.eager:
         others.append(("eager", "", change(wish, eager=True), _("no graphs: each step costs the processor more")))
     return others

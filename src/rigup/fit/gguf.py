@@ -85,9 +85,7 @@ def read_header(source: Source) -> Header:
     return Header(version, values, infos, start, source.size, max(0, end - source.size))
 
 
-def _rest(
-    reader: "_Reader", values: dict[str, Value], keys: int, tensors: int
-) -> tuple[dict[str, Value], tuple[Tensor, ...]]:
+def _rest(reader: "_Reader", values: dict[str, Value], keys: int, tensors: int) -> tuple[dict[str, Value], tuple[Tensor, ...]]:
     """What follows: so many keys, and the tensors."""
     while len(values) < keys:
         name = reader.text(_MOST_NAME)
@@ -103,9 +101,7 @@ def _rest(
     return values, infos
 
 
-def _after(
-    reader: "_Reader", values: dict[str, Value], keys: int, tensors: int
-) -> tuple[dict[str, Value], tuple[Tensor, ...]]:
+def _after(reader: "_Reader", values: dict[str, Value], keys: int, tensors: int) -> tuple[dict[str, Value], tuple[Tensor, ...]]:
     """The same behind a list of texts that is too long to come: of the places where it may end the one that all else fits."""
     problem = reader.broken(_("a text beyond the end of every header"))
     for end in ends_of_texts(reader.source, reader.at, reader.order):

@@ -12,7 +12,7 @@ from rigup.language import _
 
 ALIGNMENT = 32
 _MOST = 1 << 56
-_IN_PLACE = frozenset({"SCALE", "ADD", "ADD_ID", "SUB", "MUL", "DIV", "SQR", "SQRT", "UNARY", "ROPE", "RMS_NORM", "SOFT_MAX"})  # fmt: skip
+_IN_PLACE = frozenset({"SCALE", "ADD", "ADD_ID", "SUB", "MUL", "DIV", "SQR", "SQRT", "UNARY", "ROPE", "RMS_NORM", "SOFT_MAX"})
 
 Sizes = tuple[int, ...]
 
@@ -35,9 +35,19 @@ class Node:
     __slots__ = ("bytes", "given", "of", "op", "outside", "place", "plain", "sizes", "sources", "stays")
 
     def __init__(
-        self, op: str, sizes: Sizes, size: int, sources: Iterable["Node"] = (), *, of: "Node | None" = None,
-        plain: bool = True, given: bool = False, outside: bool = False, place: int | None = None, stays: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        op: str,
+        sizes: Sizes,
+        size: int,
+        sources: Iterable["Node"] = (),
+        *,
+        of: "Node | None" = None,
+        plain: bool = True,
+        given: bool = False,
+        outside: bool = False,
+        place: int | None = None,
+        stays: bool = False,
+    ) -> None:
         self.op, self.sizes, self.bytes, self.sources = op, sizes, size, tuple(sources)
         self.of: Node | None = None if of is None else of.of or of
         self.plain, self.given, self.outside, self.place, self.stays = plain, given, outside, place, stays

@@ -11,9 +11,11 @@ from rigup.fit.safetensors import plain_files
 from rigup.language import _
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
-_PAGE = re.compile(r"https?://[^/]+/(?P<repo>[\w.-]+/[\w.-]+)(?:/(?:blob|resolve)/[^/]+/(?P<file>[^?#]+)|/tree/[^/]+)?/?(?:[?#].*)?")  # fmt: skip
-_REPO = re.compile(r"(?:(?:hf\.co|huggingface\.co)/)?(?P<repo>[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})(?::(?P<quant>[\w.-]{1,80}))?", re.ASCII)  # fmt: skip
-_TAG = re.compile(r"(?P<model>[A-Za-z0-9][\w.-]{0,79}(?:/[A-Za-z0-9][\w.-]{0,79})?):(?P<tag>[A-Za-z0-9][\w.-]{0,79})", re.ASCII)  # fmt: skip
+_PAGE = re.compile(r"https?://[^/]+/(?P<repo>[\w.-]+/[\w.-]+)(?:/(?:blob|resolve)/[^/]+/(?P<file>[^?#]+)|/tree/[^/]+)?/?(?:[?#].*)?")
+_REPO = re.compile(
+    r"(?:(?:hf\.co|huggingface\.co)/)?(?P<repo>[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})(?::(?P<quant>[\w.-]{1,80}))?", re.ASCII
+)
+_TAG = re.compile(r"(?P<model>[A-Za-z0-9][\w.-]{0,79}(?:/[A-Za-z0-9][\w.-]{0,79})?):(?P<tag>[A-Za-z0-9][\w.-]{0,79})", re.ASCII)
 _SHARD = re.compile(r"-(\d{5})-of-(\d{5})\.gguf\Z")
 _DEFAULT = "Q4_K_M"
 _MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
@@ -81,7 +83,11 @@ def of_repository(word: str, home: str, web: Web) -> Found:
         raise FitError(_("{word} names no repository: write user/name, or user/name:Q4_K_M.").format(word=word[:120]))
     repo, wanted = match["repo"], match["quant"] or ""
     listed = web.json(f"{home}/api/models/{quote(repo)}/tree/main?recursive=true")
-    files = {str(entry["path"]): _size(entry) for entry in listed[:_MOST_FILES] if isinstance(entry, dict) and entry.get("path")} if isinstance(listed, list) else {}  # fmt: skip
+    files = (
+        {str(entry["path"]): _size(entry) for entry in listed[:_MOST_FILES] if isinstance(entry, dict) and entry.get("path")}
+        if isinstance(listed, list)
+        else {}
+    )
     return of_listing(repo, wanted, files, f"{home}/{quote(repo)}/resolve/main/")
 
 
@@ -100,7 +106,7 @@ def of_listing(repo: str, wanted: str, files: dict[str, int], base: str, file: s
 
     """
     models = sorted(name for name in files if name.lower().endswith(".gguf") and not is_companion(name))
-    projector = max((size for name, size in files.items() if name.lower().endswith(".gguf") and "mmproj" in name.lower()), default=0)  # fmt: skip
+    projector = max((size for name, size in files.items() if name.lower().endswith(".gguf") and "mmproj" in name.lower()), default=0)
     if not models and not file:
         return _of_tensors(repo, files, base)
     name, notes = (file, ()) if file else chosen(models, wanted, repo)
@@ -132,9 +138,7 @@ def chosen(models: list[str], wanted: str, repo: str) -> tuple[str, tuple[str, .
     """
     firsts = [name for name in models if not (shard := _SHARD.search(name)) or shard[1] == "00001"]
     kind = wanted or _DEFAULT
-    fit = [
-        name for name in firsts if re.search(rf"(?<![A-Za-z0-9]){re.escape(kind)}(?![A-Za-z0-9_])", name, re.IGNORECASE)
-    ]
+    fit = [name for name in firsts if re.search(rf"(?<![A-Za-z0-9]){re.escape(kind)}(?![A-Za-z0-9_])", name, re.IGNORECASE)]
     if fit:
         text = _("{repo}: {name} was taken, since no type was named.").format(repo=repo, name=fit[0])
         return fit[0], () if wanted else (text,)
@@ -181,11 +185,7 @@ def of_tag(word: str, registry: str, web: Web) -> Found:
         raise FitError(_("{word} names no tag: write for instance llama3.2:3b.").format(word=word[:120]))
     name = match["model"] if "/" in match["model"] else f"library/{match['model']}"
     manifest = web.json(f"{registry}/v2/{name}/manifests/{match['tag']}", {"Accept": _MANIFEST})
-    layers = [
-        layer
-        for layer in (manifest.get("layers") if isinstance(manifest, dict) else None) or ()
-        if isinstance(layer, dict)
-    ]
+    layers = [layer for layer in (manifest.get("layers") if isinstance(manifest, dict) else None) or () if isinstance(layer, dict)]
     blob = next((str(layer.get("digest")) for layer in layers if layer.get("mediaType") == _MODEL_LAYER), "")
     if not re.fullmatch(r"sha256:[0-9a-f]{64}", blob):
         raise FitError(_("{word} has no model in the registry.").format(word=word))

@@ -114,7 +114,7 @@ def of_pipeline(folder: Path) -> tuple[str, dict[str, list[Weight]]]:
 
 def judged_images(
     name: str, family: Family | None, parts: Mapping[str, Sequence[Weight]], pools: Sequence[Pool], side: int | None = None
-) -> schema.FitImages:  # fmt: skip
+) -> schema.FitImages:
     """The answer: weights by part, and what the card holds with all of it, part after part, and piece after piece."""
     pixels = side or (family.side if family else 1024)
     sizes = {part: sum(map(_loaded, tensors)) for part, tensors in parts.items()}
@@ -134,15 +134,21 @@ def judged_images(
     every = [tensor for tensors in parts.values() for tensor in tensors]
     return schema.FitImages(
         model=schema.ImageModel(
-            name=name, family=family.name if family else None, file_bytes=sum(tensor.bytes for tensor in every),
-            parameters=sum(map(_count, every)), side=pixels,
+            name=name,
+            family=family.name if family else None,
+            file_bytes=sum(tensor.bytes for tensor in every),
+            parameters=sum(map(_count, every)),
+            side=pixels,
         ),
-        parts=[
-            schema.ImagePart(name=part, bytes=sizes[part], types=dict(by_kind(tensors))) for part, tensors in parts.items()
-        ],
-        work=work, decoding=decoding, device=card.name if card else None, free=card.free if card else None, ways=answers,
-        fits=None if card is None or card.free is None else any(way.fits for way in answers), estimate=True,
-    )  # fmt: skip
+        parts=[schema.ImagePart(name=part, bytes=sizes[part], types=dict(by_kind(tensors))) for part, tensors in parts.items()],
+        work=work,
+        decoding=decoding,
+        device=card.name if card else None,
+        free=card.free if card else None,
+        ways=answers,
+        fits=None if card is None or card.free is None else any(way.fits for way in answers),
+        estimate=True,
+    )
 
 
 def _loaded(tensor: Weight) -> int:

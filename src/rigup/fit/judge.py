@@ -67,10 +67,10 @@ def of_file(path: Path) -> Asked:
         if other == path:
             continue
         if not other.exists():
-            template = _("{name} is one of {count} parts, and {missing} is not beside it: what the model takes stands in all of them together.")  # fmt: skip
-            raise HeaderError(
-                template.format(name=path.name, count=int(match["count"]) if match else 0, missing=other.name)
+            template = _(
+                "{name} is one of {count} parts, and {missing} is not beside it: what the model takes stands in all of them together."
             )
+            raise HeaderError(template.format(name=path.name, count=int(match["count"]) if match else 0, missing=other.name))
         headers.append(read_header(Local(other)))
         size += headers[-1].size
     first = next((shard for shard in headers if "general.architecture" in shard.keys), header)
@@ -86,9 +86,7 @@ def of_name(text: str, usual: str = USUAL) -> Asked:
     """A well-known model by its name, of the usual type where it names none. Raises FitError for a name that means none."""
     known = named(text, usual)
     model = model_of(known.shape, known.type)
-    return Asked(
-        model=model, name=known.shape.name, file_bytes=model.header.size - model.header.start, notes=list(known.notes)
-    )
+    return Asked(model=model, name=known.shape.name, file_bytes=model.header.size - model.header.start, notes=list(known.notes))
 
 
 def of_config(text: bytes, name: str, weights: int = 0) -> Asked:
@@ -130,9 +128,7 @@ def requantised_as(asked: Asked, kind: str) -> Asked:
     model.keys["general.file_type"] = next(file_type.number for file_type in file_types() if file_type.name == kind)
     sentence = _("The file was not made: {type} is what `llama-quantize` would write.").format(type=kind)
     size = sum(tensor.bytes for tensor in model.tensors)
-    return Asked(
-        model=model, name=asked.name, file_bytes=size, notes=[*asked.notes, sentence], projector=asked.projector
-    )
+    return Asked(model=model, name=asked.name, file_bytes=size, notes=[*asked.notes, sentence], projector=asked.projector)
 
 
 def of_found(found: "Found", web: "Web", word: str) -> Asked:
@@ -151,9 +147,12 @@ def of_found(found: "Found", web: "Web", word: str) -> Asked:
     headers = [_remote_header(url, web) for url in found.urls[:_MOST_SHARDS]]
     tensors = tuple(tensor for header in headers for tensor in header.tensors)
     return Asked(
-        model=Model(headers[0], tensors), name=_name(headers[0], Path(word)), notes=list(found.notes),
-        file_bytes=sum(header.size for header in headers), projector=found.projector,
-    )  # fmt: skip
+        model=Model(headers[0], tensors),
+        name=_name(headers[0], Path(word)),
+        notes=list(found.notes),
+        file_bytes=sum(header.size for header in headers),
+        projector=found.projector,
+    )
 
 
 def _remote_header(url: str, web: "Web") -> Header:
@@ -188,9 +187,8 @@ def quantisation(model: Model) -> str:
 
 
 def judged(
-    asked: Asked, request: Request, pools: Sequence[Pool], questions: bool = True, pythons: Sequence[str] = (),
-    ollama: bool = False,
-) -> schema.Fit:  # fmt: skip
+    asked: Asked, request: Request, pools: Sequence[Pool], questions: bool = True, pythons: Sequence[str] = (), ollama: bool = False
+) -> schema.Fit:
     """The whole answer; without `questions` only what the request itself takes.
 
     Args:
@@ -212,12 +210,18 @@ def judged(
     request, plan = best(model, request, pools)
     _by_engine(asked, request, plan, pythons)
     return schema.Fit(
-        model=model_fields(asked), runtime=engine_version(OLLAMA) if ollama else plan.runtime,
-        request=_request(request, plan, ollama), memory=schema.Memory(**plan.sum.fields()),
+        model=model_fields(asked),
+        runtime=engine_version(OLLAMA) if ollama else plan.runtime,
+        request=_request(request, plan, ollama),
+        memory=schema.Memory(**plan.sum.fields()),
         devices=[filled_pool(part, pool) for part, pool in zip(plan.parts, pools, strict=True)],
-        fits=fits(plan, pools), decode=decode(model, request, plan, pools), prefill=prefill(model, plan, pools),
-        answers=_answers(model, request, pools, plan) if questions else schema.Answers(), exact=plan.exact, notes=asked.notes,
-    )  # fmt: skip
+        fits=fits(plan, pools),
+        decode=decode(model, request, plan, pools),
+        prefill=prefill(model, plan, pools),
+        answers=_answers(model, request, pools, plan) if questions else schema.Answers(),
+        exact=plan.exact,
+        notes=asked.notes,
+    )
 
 
 def _by_engine(asked: Asked, request: Request, plan: Plan, pythons: Sequence[str]) -> None:
@@ -228,12 +232,7 @@ def _by_engine(asked: Asked, request: Request, plan: Plan, pythons: Sequence[str
         figures = planned_by_engine(asked.path, request, python)
         if figures is not None:
             part = plan.parts[0]
-            part.kv, part.recurrent, part.compute, part.output = (
-                figures.kv,
-                figures.recurrent,
-                figures.compute,
-                figures.output,
-            )
+            part.kv, part.recurrent, part.compute, part.output = (figures.kv, figures.recurrent, figures.compute, figures.output)
             plan.exact, plan.runtime = True, figures.runtime
             return
 
@@ -244,20 +243,25 @@ def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) 
     return schema.Answers(
         best_quantisation=best_quantisation(model, request, pools, quantisation(model)),
         longest_context=longest_context(model, request, pools),
-        gpu_layers=plan.placement.on_devices, layers=model.layers + 1,
+        gpu_layers=plan.placement.on_devices,
+        layers=model.layers + 1,
         changes=changes(model, free, pools, quantisation(model)) if tight else [],
-    )  # fmt: skip
+    )
 
 
 def model_fields(asked: Asked) -> schema.Model:
     """The answer's fields of the model."""
     model = asked.model
     return schema.Model(
-        name=asked.name, architecture=model.architecture, parameters=model.parameters,
-        quantisation=quantisation(model), file_bytes=asked.file_bytes,
-        context_trained=model.number("context_length") or None, layers=model.layers,
+        name=asked.name,
+        architecture=model.architecture,
+        parameters=model.parameters,
+        quantisation=quantisation(model),
+        file_bytes=asked.file_bytes,
+        context_trained=model.number("context_length") or None,
+        layers=model.layers,
         experts=model.number("expert_count") or None,
-    )  # fmt: skip
+    )
 
 
 def _request(request: Request, plan: Plan, ollama: bool) -> schema.LlamaRequest:

@@ -82,9 +82,14 @@ def keep(folder: Path | None, url: str, mark: str, header: Header) -> None:
     if not mark or folder is None:
         return
     record = _Kept(
-        _FORMAT, mark, header.version, header.size, header.start, {name: _plain(value) for name, value in header.keys.items()},
+        _FORMAT,
+        mark,
+        header.version,
+        header.size,
+        header.start,
+        {name: _plain(value) for name, value in header.keys.items()},
         [(tensor.name, tensor.sizes, tensor.kind, tensor.offset) for tensor in header.tensors],
-    )  # fmt: skip
+    )
     with contextlib.suppress(OSError, ValueError, TypeError):
         raw = msgspec.msgpack.encode(record)
         path = _path(folder, url)

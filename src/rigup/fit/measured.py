@@ -32,15 +32,9 @@ def _rates() -> dict[Any, float]:
         for device in run["devices"]:
             if not isinstance(device, dict):
                 continue
-            results = [
-                result
-                for result in device.get("results") or ()
-                if isinstance(result, dict) and result.get("name") in _NAMES
-            ]
+            results = [result for result in device.get("results") or () if isinstance(result, dict) and result.get("name") in _NAMES]
             rates = [
-                result["median"]
-                for result in results
-                if result.get("unit") == "B/s" and isinstance(result.get("median"), int | float)
+                result["median"] for result in results if result.get("unit") == "B/s" and isinstance(result.get("median"), int | float)
             ]
             if rates and max(rates) > 0:
                 name = HOST if device.get("vendor") == "cpu" else key_of(str(device.get("name") or ""))

@@ -13,14 +13,31 @@ _KEPT = ("norm", "ffn_gate_inp", "ssm_conv1d", "shortconv.conv", "attn_rel_b", "
 _COARSE = ("IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ2_S", "IQ2_M", "IQ1_M")
 _ROW_TOO_SHORT = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0", "TQ1_0": "Q4_0", "TQ2_0": "Q4_0"}
 _BASE = {
-    "Q2_K_S": "Q2_K", "IQ2_M": "IQ2_S", "IQ2_S": "IQ2_XS", "IQ3_M": "IQ3_S", "IQ3_XS": "IQ3_S", "IQ3_S": "IQ3_S",
-    "IQ1_S": "IQ1_S", "IQ1_M": "IQ1_M", "IQ2_XXS": "IQ2_XXS", "IQ2_XS": "IQ2_XS", "IQ3_XXS": "IQ3_XXS",
-    "IQ4_XS": "IQ4_XS", "MXFP4_MOE": "Q8_0",
-}  # fmt: skip
+    "Q2_K_S": "Q2_K",
+    "IQ2_M": "IQ2_S",
+    "IQ2_S": "IQ2_XS",
+    "IQ3_M": "IQ3_S",
+    "IQ3_XS": "IQ3_S",
+    "IQ3_S": "IQ3_S",
+    "IQ1_S": "IQ1_S",
+    "IQ1_M": "IQ1_M",
+    "IQ2_XXS": "IQ2_XXS",
+    "IQ2_XS": "IQ2_XS",
+    "IQ3_XXS": "IQ3_XXS",
+    "IQ4_XS": "IQ4_XS",
+    "MXFP4_MOE": "Q8_0",
+}
 _TABLE = {
-    "IQ2_XXS": "Q2_K", "IQ2_XS": "Q2_K", "IQ1_S": "Q2_K", "IQ1_M": "Q2_K", "IQ2_S": "IQ3_S", "IQ2_M": "IQ3_S",
-    "IQ3_XXS": "IQ3_S", "TQ1_0": "Q4_K", "TQ2_0": "Q4_K",
-}  # fmt: skip
+    "IQ2_XXS": "Q2_K",
+    "IQ2_XS": "Q2_K",
+    "IQ1_S": "Q2_K",
+    "IQ1_M": "Q2_K",
+    "IQ2_S": "IQ3_S",
+    "IQ2_M": "IQ3_S",
+    "IQ3_XXS": "IQ3_S",
+    "TQ1_0": "Q4_K",
+    "TQ2_0": "Q4_K",
+}
 _OUTPUT_OF_ATTENTION = {"Q2_K": "Q3_K", "IQ3_XXS": "IQ3_S", "Q3_K_M": "Q4_K", "Q3_K_L": "Q5_K", "IQ3_M": "Q4_K"}
 _JOINED = {"Q3_K_M": "Q4_K", "Q3_K_L": "Q4_K", "IQ3_M": "Q4_K", "Q4_K_M": "Q5_K", "Q5_K_M": "Q6_K"}
 _OF_EIGHT = ("Q2_K", "IQ3_XS", "IQ3_XXS", "Q3_K_S", "Q3_K_M", "IQ4_NL", "Q4_K_S", "Q4_K_M", "IQ3_S", "IQ3_M", "IQ4_XS")

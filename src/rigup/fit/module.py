@@ -17,9 +17,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 _OPTIMIZERS = {
-    "sgd": ("SGD", {"lr": 0.1}), "momentum": ("SGD", {"lr": 0.1, "momentum": 0.9}), "adam": ("Adam", {}),
-    "adamw": ("AdamW", {}), "adagrad": ("Adagrad", {}), "rmsprop": ("RMSprop", {}), "adafactor": ("Adafactor", {}),
-}  # fmt: skip
+    "sgd": ("SGD", {"lr": 0.1}),
+    "momentum": ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    "adam": ("Adam", {}),
+    "adamw": ("AdamW", {}),
+    "adagrad": ("Adagrad", {}),
+    "rmsprop": ("RMSprop", {}),
+    "adafactor": ("Adafactor", {}),
+}
 
 
 class Step(NamedTuple):
@@ -30,9 +35,8 @@ class Step(NamedTuple):
 
 
 def module(
-    net: Any, batch: Any, *, optimizer: str | Callable[[Any], Any] = "adamw", loss: Callable[[Any], Any] | None = None,
-    autocast: Any = None,
-) -> Step:  # fmt: skip
+    net: Any, batch: Any, *, optimizer: str | Callable[[Any], Any] = "adamw", loss: Callable[[Any], Any] | None = None, autocast: Any = None
+) -> Step:
     """The peak of a training step, by category.
 
     Args:
@@ -55,9 +59,8 @@ def module(
 
 
 def measured(
-    net: Any, batch: Any, *, optimizer: str | Callable[[Any], Any] = "adamw", loss: Callable[[Any], Any] | None = None,
-    autocast: Any = None,
-) -> Step:  # fmt: skip
+    net: Any, batch: Any, *, optimizer: str | Callable[[Any], Any] = "adamw", loss: Callable[[Any], Any] | None = None, autocast: Any = None
+) -> Step:
     """The same of a step that runs on whatever the tensors are."""
     torch_optimizer = _optimizer(optimizer, [parameter for parameter in net.parameters() if parameter.requires_grad])
     tracker = _tracker(net, torch_optimizer, batch)
@@ -131,10 +134,12 @@ def _parts(net: Any, optimizer: Any, batch: Any, total: int) -> dict[str, int]:
     from torch.utils._pytree import tree_leaves
 
     sizes = {
-        "parameters": _bytes(net.parameters()), "buffers": _bytes(net.buffers()),
+        "parameters": _bytes(net.parameters()),
+        "buffers": _bytes(net.buffers()),
         "gradients": _bytes(parameter.grad for parameter in net.parameters()),
-        "optimizer": _bytes(tree_leaves(list(optimizer.state.values()))), "inputs": _bytes(tree_leaves(batch)),
-    }  # fmt: skip
+        "optimizer": _bytes(tree_leaves(list(optimizer.state.values()))),
+        "inputs": _bytes(tree_leaves(batch)),
+    }
     sizes["activations"] = max(0, total - sum(sizes.values()))
     return {name: size for name, size in sizes.items() if size}
 
@@ -142,11 +147,7 @@ def _parts(net: Any, optimizer: Any, batch: Any, total: int) -> dict[str, int]:
 def _bytes(tensors: Any) -> int:
     import torch
 
-    sizes = {
-        tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes()
-        for tensor in tensors
-        if isinstance(tensor, torch.Tensor)
-    }
+    sizes = {tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes() for tensor in tensors if isinstance(tensor, torch.Tensor)}
     return sum(sizes.values())
 
 
@@ -233,7 +234,5 @@ def _mean(result: Any) -> Any:
     import torch
     from torch.utils._pytree import tree_leaves
 
-    parts = [
-        tensor for tensor in tree_leaves(result) if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()
-    ]
+    parts = [tensor for tensor in tree_leaves(result) if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()]
     return sum(tensor.float().mean() for tensor in parts)

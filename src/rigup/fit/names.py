@@ -37,10 +37,10 @@ def _unknown(text: str, words: list[str]) -> str:
 
     by_name = {shape.name: shape for shape in shapes()}
     near = difflib.get_close_matches("-".join(words), by_name, _NEAR, 0.3)
-    near += [name for name, shape in by_name.items() if name not in near and any(holds(words, alias.split()) for alias in shape.names)]  # fmt: skip
-    template = _("{name} is no model that is known here. Near it are: {near}. A file, an address or a repository (user/name) is read itself.")  # fmt: skip
+    near += [name for name, shape in by_name.items() if name not in near and any(holds(words, alias.split()) for alias in shape.names)]
+    template = _(
+        "{name} is no model that is known here. Near it are: {near}. A file, an address or a repository (user/name) is read itself."
+    )
     if not near:
-        template = _(
-            "{name} is no model that is known here. A file, an address or a repository (user/name) is read itself."
-        )
+        template = _("{name} is no model that is known here. A file, an address or a repository (user/name) is read itself.")
     return template.format(name=text[:_MOST], near=", ".join(near[:_NEAR]))

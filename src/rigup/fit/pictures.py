@@ -6,16 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rigup.fit.errors import FitError
-from rigup.fit.images import (
-    MOST_INDEX,
-    Family,
-    class_of,
-    family_of,
-    family_of_class,
-    of_pipeline,
-    part_of_folder,
-    parts_of,
-)
+from rigup.fit.images import MOST_INDEX, Family, class_of, family_of, family_of_class, of_pipeline, part_of_folder, parts_of
 from rigup.fit.remote import Remote, Web
 from rigup.fit.safetensors import Weight, read_weights
 from rigup.fit.source import Local
@@ -89,5 +80,7 @@ def _single(name: str, tensors: tuple[Weight, ...], path: Path | None = None) ->
         return Pictured(name, family, parts_of(tensors))
     if path is not None and (path.parent / "config.json").is_file():
         return None  # the folder's: what a language model is, its configuration tells
-    template = _("{name} holds {count} tensors of {size} bytes together; what model that is, the config.json beside it would tell: name its folder or its repository.")  # fmt: skip
+    template = _(
+        "{name} holds {count} tensors of {size} bytes together; what model that is, the config.json beside it would tell: name its folder or its repository."
+    )
     raise FitError(template.format(name=name, count=len(tensors), size=sum(tensor.bytes for tensor in tensors)))

@@ -82,9 +82,7 @@ def shares(pools: Sequence[Pool]) -> tuple[float, ...]:
     return tuple(float(pool.free or pool.total or 1) for pool in pools if pool.kind != HOST)
 
 
-def planned(
-    model: Model, request: Request, pools: Sequence[Pool], quick: bool = False, buffers: Sequence[int] | None = None
-) -> Plan:
+def planned(model: Model, request: Request, pools: Sequence[Pool], quick: bool = False, buffers: Sequence[int] | None = None) -> Plan:
     """The plan of a request.
 
     Args:
@@ -153,11 +151,7 @@ def _sample_layers(model: Model, placement: Placement) -> list[int]:
 
 def _cost(array: str, **wanted: str) -> int:
     rows = tables.rows("engine_memory", array, _Cost)
-    fit = [
-        row
-        for row in rows
-        if row.engine == ENGINE and all(getattr(row, name) == value for name, value in wanted.items())
-    ]
+    fit = [row for row in rows if row.engine == ENGINE and all(getattr(row, name) == value for name, value in wanted.items())]
     return fit[0].bytes if fit else 0
 
 

@@ -89,9 +89,16 @@ def device_pool(device: dict[str, Any], host: Pool) -> Pool | None:
         free = min(free, host.free + int(memory.get("vram") or 0))
     sheet = data_sheet(name, total)
     return Pool(
-        name=name, kind=kind, backend=BACKENDS.get(vendor, "vulkan"), total=total, free=free, within=within,
-        bandwidth=sheet.bandwidth if sheet else None, rate=_half(sheet.rates) if sheet else None, assumed=used is None,
-    )  # fmt: skip
+        name=name,
+        kind=kind,
+        backend=BACKENDS.get(vendor, "vulkan"),
+        total=total,
+        free=free,
+        within=within,
+        bandwidth=sheet.bandwidth if sheet else None,
+        rate=_half(sheet.rates) if sheet else None,
+        assumed=used is None,
+    )
 
 
 def _half(rates: dict[str, float]) -> float | None:

@@ -19,11 +19,7 @@ def ranked(pools: Sequence[Pool], context: int, use: str | None = None) -> FitLi
     """Each model for a use with the finest type that fits with the context, all layers on the devices where there are any."""
     devices = pools[:-1] or pools
     room = sum(pool.free or 0 for pool in devices)
-    rows = [
-        row
-        for shape in shapes()
-        if (not use or use in shape.uses) and (row := _row(shape, pools, room, context)) is not None
-    ]
+    rows = [row for shape in shapes() if (not use or use in shape.uses) and (row := _row(shape, pools, room, context)) is not None]
     return FitList(models=sorted(rows, key=lambda row: -row.parameters))
 
 
@@ -44,7 +40,4 @@ def _entry(shape: Shape, model: Model, kind: str, asked: Request, pools: Sequenc
     if not fits(plan, pools):
         return None
     speed = decode(model, asked, plan, pools) if shape.uses != ("embedding",) else None  # it writes nothing
-    return Ranked(
-        name=shape.name, quantisation=kind, parameters=model.parameters, context=asked.whole, total=plan.sum.total,
-        decode=speed,
-    )  # fmt: skip
+    return Ranked(name=shape.name, quantisation=kind, parameters=model.parameters, context=asked.whole, total=plan.sum.total, decode=speed)

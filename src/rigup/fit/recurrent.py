@@ -58,11 +58,7 @@ def _short_convolution(make: Building, layer: int, node: Node) -> Node:
 
 def _mamba(make: Building, layer: int, node: Node) -> Node:
     model, tokens, name = make.model, make.tokens, f"blk.{layer}."
-    inner, wide, groups = (
-        model.number("ssm.inner_size"),
-        model.number("ssm.state_size"),
-        model.number("ssm.group_count"),
-    )
+    inner, wide, groups = (model.number("ssm.inner_size"), model.number("ssm.state_size"), model.number("ssm.group_count"))
     second = not make.has(f"{name}ssm_x.weight")
     convolved = inner + 2 * groups * wide if second else inner
     before = loaded(make, layer, max(0, model.number("ssm.conv_kernel") - 1) * convolved)
@@ -73,7 +69,7 @@ def _mamba(make: Building, layer: int, node: Node) -> Node:
     cache = make.cache(layer)
     make.graph.expand(Node("SCALE", (1,), 0, (cache,), of=cache))
     if second:
-        steps = make.biased(f"{name}ssm_dt.bias", make.view(whole, (model.number("ssm.time_step_rank"), tokens), plain=False))  # fmt: skip
+        steps = make.biased(f"{name}ssm_dt.bias", make.view(whole, (model.number("ssm.time_step_rank"), tokens), plain=False))
         rest: tuple[Node, ...] = (make.view(result, (wide, groups, tokens), plain=False),)
     else:
         product = make.product(f"{name}ssm_x.weight", result)
@@ -95,11 +91,7 @@ def _mamba(make: Building, layer: int, node: Node) -> Node:
 def _delta(make: Building, layer: int, node: Node) -> Node:
     """A gated delta network: queries, keys and values come out of one convolution."""
     model, tokens, name = make.model, make.tokens, f"blk.{layer}."
-    wide, groups, heads = (
-        model.number("ssm.state_size"),
-        model.number("ssm.group_count"),
-        model.number("ssm.time_step_rank"),
-    )
+    wide, groups, heads = (model.number("ssm.state_size"), model.number("ssm.group_count"), model.number("ssm.time_step_rank"))
     inner = wide * heads
     convolved = inner + 2 * groups * wide
     before = loaded(make, layer, max(0, model.number("ssm.conv_kernel") - 1) * convolved)
@@ -116,7 +108,21 @@ def _delta(make: Building, layer: int, node: Node) -> Node:
             part = make.make("REPEAT", (wide, heads, tokens), make.view(part, part.sizes))
         both.append(make.graph.expand(part))
     value = make.view(result, (wide, heads, tokens), plain=False)
-    gates = make.make("UNARY", (heads, tokens), make.make("CONT", (heads, tokens), make.view(make.product(f"{name}ssm_ba.weight", node) if make.has(f"{name}ssm_ba.weight") else make.product(f"{name}ssm_alpha.weight", node), (heads, tokens), plain=False)))  # fmt: skip
+    gates = make.make(
+        "UNARY",
+        (heads, tokens),
+        make.make(
+            "CONT",
+            (heads, tokens),
+            make.view(
+                make.product(f"{name}ssm_ba.weight", node)
+                if make.has(f"{name}ssm_ba.weight")
+                else make.product(f"{name}ssm_alpha.weight", node),
+                (heads, tokens),
+                plain=False,
+            ),
+        ),
+    )
     size = inner * tokens + wide * inner * make.request.parallel
     core = make.make("GATED_DELTA", (size,), *both, value, gates, make.view(state, state.sizes))
     _store_state(make, layer, make.view(core, state.sizes))

@@ -82,12 +82,7 @@ class Web:
         parts = _split_url(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise FitError(_("{url} is no address of the web.").format(url=_without_secrets(url)))
-        sent = {
-            "Host": parts.netloc.rpartition("@")[2],
-            "User-Agent": "rigup",
-            "Accept-Encoding": "identity",
-            **headers,
-        }
+        sent = {"Host": parts.netloc.rpartition("@")[2], "User-Agent": "rigup", "Accept-Encoding": "identity", **headers}
         if self._token and _origin(url) == self._home:
             sent["Authorization"] = f"Bearer {self._token}"
         link = None
@@ -270,9 +265,7 @@ class Remote:
             return
         if start:
             answer.close()
-            raise FitError(
-                _("{url} gave one part of the file and then no other.").format(url=_without_secrets(self._url))
-            )
+            raise FitError(_("{url} gave one part of the file and then no other.").format(url=_without_secrets(self._url)))
         length = answer.headers.get("Content-Length") or ""
         self.size = int(length) if length.isdecimal() else 0
         self._stream = answer

@@ -86,9 +86,9 @@ def refused_cache(model: Model, request: Request) -> str:
     (llama_init_from_model in llama.cpp's src/llama-context.cpp).
     """
     if block_named(request.kv_type_v).weights > 1 and not request.flash_attn:
-        return _(
-            "llama.cpp keeps values as {type} with flash attention alone: leave it on, or keep them as f16."
-        ).format(type=request.kv_type_v)
+        return _("llama.cpp keeps values as {type} with flash attention alone: leave it on, or keep them as f16.").format(
+            type=request.kv_type_v
+        )
     if model.latent:  # one row for all heads, which is a whole multiple
         return ""
     for number, layer in enumerate(model.kept):

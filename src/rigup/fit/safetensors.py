@@ -20,10 +20,29 @@ _MOST_SHARDS = 1000
 _SHARD = re.compile(r"[^/\\\0]{1,200}\.safetensors")
 _VARIANT = re.compile(r"\.(?:fp16|bf16|fp32|fp8|non_ema|ema)(?=[.-])")
 _BITS = {
-    "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16,
-    "I32": 32, "U32": 32, "F32": 32, "C64": 64, "F64": 64, "I64": 64, "U64": 64, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
-    "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
-}  # fmt: skip
+    "BOOL": 8,
+    "U8": 8,
+    "I8": 8,
+    "F8_E5M2": 8,
+    "F8_E4M3": 8,
+    "F8_E8M0": 8,
+    "I16": 16,
+    "U16": 16,
+    "F16": 16,
+    "BF16": 16,
+    "I32": 32,
+    "U32": 32,
+    "F32": 32,
+    "C64": 64,
+    "F64": 64,
+    "I64": 64,
+    "U64": 64,
+    "F4": 4,
+    "F6_E2M3": 6,
+    "F6_E3M2": 6,
+    "F8_E4M3FNUZ": 8,
+    "F8_E5M2FNUZ": 8,
+}
 
 
 class _Entry(msgspec.Struct):
@@ -68,9 +87,7 @@ def read_weights(source: Source) -> Weights:
     source.need(8)
     length = int.from_bytes(source.buffer[:8], "little")
     if not 2 <= length <= MOST_BYTES:
-        template = _(
-            "{name} is no safetensors file: its header would have {count} bytes, and no model's has more than {most}."
-        )
+        template = _("{name} is no safetensors file: its header would have {count} bytes, and no model's has more than {most}.")
         raise HeaderError(template.format(name=source.name, count=length, most=MOST_BYTES))
     source.need(8 + length)
     try:
@@ -115,9 +132,7 @@ def shards_of(text: bytes, name: str) -> tuple[str, ...]:
     try:
         index = msgspec.json.decode(text, type=_Index)
     except (ValueError, RecursionError) as error:
-        raise HeaderError(
-            _("{name} is no index of safetensors: {why}.").format(name=name[:200], why=str(error)[:200])
-        ) from error
+        raise HeaderError(_("{name} is no index of safetensors: {why}.").format(name=name[:200], why=str(error)[:200])) from error
     files = sorted(set(index.weight_map.values()))
     odd = [file for file in files if not _SHARD.fullmatch(file) or file.startswith(".")]
     if odd or not files or len(files) > _MOST_SHARDS:

@@ -33,19 +33,22 @@ def model_of(shape: Shape, file_type: str) -> Model:
         at += count * row.bytes
     plain = Model(Header(3, _keys(shape), tuple(tensors), _START, _START + at))
     quantised = requantised(plain, file_type)
-    keys = {
-        **plain.keys,
-        "general.file_type": next((kind.number for kind in file_types() if kind.name == file_type), 1),
-    }
+    keys = {**plain.keys, "general.file_type": next((kind.number for kind in file_types() if kind.name == file_type), 1)}
     return Model(Header(3, keys, quantised, _START, _START + sum(tensor.bytes for tensor in quantised)))
 
 
 def _keys(shape: Shape) -> dict[str, object]:
     fields: dict[str, object] = {
-        "context_length": shape.context, "embedding_length": shape.width, "block_count": shape.layers,
-        "feed_forward_length": shape.inner, "attention.head_count": shape.heads, "attention.head_count_kv": shape.shared,
-        "attention.key_length": shape.length, "attention.value_length": shape.length, "vocab_size": shape.words,
-    }  # fmt: skip
+        "context_length": shape.context,
+        "embedding_length": shape.width,
+        "block_count": shape.layers,
+        "feed_forward_length": shape.inner,
+        "attention.head_count": shape.heads,
+        "attention.head_count_kv": shape.shared,
+        "attention.key_length": shape.length,
+        "attention.value_length": shape.length,
+        "vocab_size": shape.words,
+    }
     if shape.architecture in ("cohere2", "command-r"):
         fields["attention.layer_norm_epsilon"] = 1e-5
     if shape.window:
@@ -53,13 +56,22 @@ def _keys(shape: Shape) -> dict[str, object]:
     if shape.experts:
         fields |= {"expert_count": shape.experts, "expert_used_count": shape.used}
     if shape.rank:
-        fields |= {"attention.kv_lora_rank": shape.rank, "rope.dimension_count": shape.turned,
-                 "attention.key_length": shape.rank + shape.turned, "attention.value_length": shape.rank,
-                 "attention.key_length_mla": shape.plain + shape.turned, "attention.value_length_mla": shape.value}  # fmt: skip
+        fields |= {
+            "attention.kv_lora_rank": shape.rank,
+            "rope.dimension_count": shape.turned,
+            "attention.key_length": shape.rank + shape.turned,
+            "attention.value_length": shape.rank,
+            "attention.key_length_mla": shape.plain + shape.turned,
+            "attention.value_length_mla": shape.value,
+        }
     if shape.state:
-        fields |= {"ssm.conv_kernel": shape.state.conv, "ssm.inner_size": shape.state.inner,
-                 "ssm.state_size": shape.state.size, "ssm.time_step_rank": shape.state.rank,
-                 "ssm.group_count": shape.state.groups}  # fmt: skip
+        fields |= {
+            "ssm.conv_kernel": shape.state.conv,
+            "ssm.inner_size": shape.state.inner,
+            "ssm.state_size": shape.state.size,
+            "ssm.time_step_rank": shape.state.rank,
+            "ssm.group_count": shape.state.groups,
+        }
     if shape.before:
         fields["shortconv.l_cache"] = shape.before
     whole: dict[str, object] = {f"{shape.architecture}.{name}": value for name, value in fields.items()}
@@ -194,7 +206,9 @@ def _experts(shape: Shape) -> Iterator[Named]:
     yield from _three("ffn_{}_exps.weight", width, shape.narrow, count)
     if shape.architecture == "gpt-oss":
         yield "ffn_gate_inp.bias", (count,)
-        yield from ((f"ffn_{name}_exps.bias", (size, count)) for name, size in (("gate", shape.narrow), ("up", shape.narrow), ("down", width)))  # fmt: skip
+        yield from (
+            (f"ffn_{name}_exps.bias", (size, count)) for name, size in (("gate", shape.narrow), ("up", shape.narrow), ("down", width))
+        )
     if shape.corrected:
         yield "exp_probs_b.bias", (count,)
     if shape.common:

@@ -92,5 +92,5 @@ class Held:
 
 def cut_off(name: str, size: int) -> HeaderError:
     """The error of a file that ends within its header."""
-    template = _("{name} ends after {size} bytes, within its header: the download broke off, or this is another file. Load it anew.")  # fmt: skip
+    template = _("{name} ends after {size} bytes, within its header: the download broke off, or this is another file. Load it anew.")
     return HeaderError(template.format(name=name, size=size))

@@ -63,7 +63,7 @@ def active(model: Model) -> int:
 
 def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) -> Range | None:
     """Tokens a second that are written, low, likely, high; None where a bandwidth is not known."""
-    weights, because = touched(model, plan), [_("weights that a token reads over the memory's bandwidth")]  # fmt: skip
+    weights, because = touched(model, plan), [_("weights that a token reads over the memory's bandwidth")]
     times = [0.0, 0.0, 0.0]
     for place, (size, part, pool) in enumerate(zip(weights, plan.parts, pools, strict=True)):
         if not size and not part.kv:
@@ -76,9 +76,7 @@ def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) ->
         elif pool.bandwidth is None:
             because.append(_("the bandwidth of {memory} was not measured here").format(memory=pool.name))
         row = _row(model, pool)
-        for number, (rate, factor, filled) in enumerate(
-            zip(rates, (row.low, 1.0, row.high), (1.0, 0.1, 0.0), strict=True)
-        ):
+        for number, (rate, factor, filled) in enumerate(zip(rates, (row.low, 1.0, row.high), (1.0, 0.1, 0.0), strict=True)):
             moved = size + int((part.kv + part.recurrent) / max(1, request.parallel) * filled)
             layers = row.layer * plan.placement.layers.count(place)
             times[number] += (row.fixed / 2 + layers + moved / (row.share * rate)) / factor
@@ -108,10 +106,7 @@ def decode_on(model: Model, cards: Sequence[Pool], ranks: int, read: tuple[int, 
     rate = min(bandwidth for bandwidth in rates if bandwidth)
     part = active(model) / max(1, model.parameters) if model.number("expert_count") else 1.0
     row = _row(model, cards[0])
-    reasons = [
-        _("weights that a token reads over the memory's bandwidth"),
-        _("one sequence; many at once write more together"),
-    ]
+    reasons = [_("weights that a token reads over the memory's bandwidth"), _("one sequence; many at once write more together")]
     if ranks > 1:
         reasons.append(_("what ranks say to each other is not counted"))
     alone = row.fixed + row.layer * model.layers
@@ -151,6 +146,4 @@ def prefill(model: Model, plan: Plan, pools: Sequence[Pool]) -> PromptRange | No
         return None
     rate = min(rate for rate in rates if rate) / (_OPERATIONS * active(model))
     reasons = [_("operations of a token over the rate that the data sheet tells in half precision")]
-    return PromptRange(
-        low=round(rate * row.low), likely=round(rate * row.share), high=round(rate * row.high), because=reasons
-    )
+    return PromptRange(low=round(rate * row.low), likely=round(rate * row.share), high=round(rate * row.high), because=reasons)

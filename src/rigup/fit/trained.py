@@ -12,9 +12,7 @@ from rigup.fit.training import SHARDINGS, Step, Wish, largest_batch, training_st
 from rigup.language import _
 from rigup.schemas import fit_more as schema
 
-_MARGIN = (
-    0.03  # of what PyTorch's allocator holds beside what tensors ask for: it rounds, and pieces lie between others
-)
+_MARGIN = 0.03  # of what PyTorch's allocator holds beside what tensors ask for: it rounds, and pieces lie between others
 
 
 def judged_training(asked: Asked, wish: Wish, pools: Sequence[Pool]) -> schema.FitTrain:
@@ -34,14 +32,15 @@ def judged_training(asked: Asked, wish: Wish, pools: Sequence[Pool]) -> schema.F
     known = [room for room in rooms if room is not None]
     least = min(known, default=None)
     return schema.FitTrain(
-        model=model_fields(asked), request=_request(wish),
+        model=model_fields(asked),
+        request=_request(wish),
         memory=schema.StepParts(**step._asdict(), total=step.total),
         devices=[_device(step, pool, room) for pool, room in zip(cards, rooms, strict=True)],
         fits=None if least is None else step.total <= least,
         largest_batch=None if least is None else largest_batch(model, wish, least),
         changes=[] if least is None or step.total <= least else list(_changes(model, wish, step, least)),
         notes=[*asked.notes, *_notes(wish)],
-    )  # fmt: skip
+    )
 
 
 def _room(pool: Pool) -> int | None:
@@ -53,23 +52,35 @@ def _room(pool: Pool) -> int | None:
 
 def _device(step: Step, pool: Pool, room: int | None) -> schema.TrainDevice:
     return schema.TrainDevice(
-        name=pool.name, kind=pool.kind, backend=pool.backend, total_memory=pool.total, free=pool.free, assumed=pool.assumed,
-        room=room, total=step.total, fits=None if room is None else step.total <= room,
-    )  # fmt: skip
+        name=pool.name,
+        kind=pool.kind,
+        backend=pool.backend,
+        total_memory=pool.total,
+        free=pool.free,
+        assumed=pool.assumed,
+        room=room,
+        total=step.total,
+        fits=None if room is None else step.total <= room,
+    )
 
 
 def _request(wish: Wish) -> schema.TrainRequest:
     return schema.TrainRequest(
-        optimizer=wish.optimizer, precision=wish.precision, samples=wish.samples, context=wish.context,
-        flash_attn=wish.flash_attn, rank=None if wish.kind == "full" else wish.rank, devices=wish.devices,
-        sharding=wish.sharding, train=wish.kind, checkpointing=not wish.kept,
-    )  # fmt: skip
+        optimizer=wish.optimizer,
+        precision=wish.precision,
+        samples=wish.samples,
+        context=wish.context,
+        flash_attn=wish.flash_attn,
+        rank=None if wish.kind == "full" else wish.rank,
+        devices=wish.devices,
+        sharding=wish.sharding,
+        train=wish.kind,
+        checkpointing=not wish.kept,
+    )
 
 
 def _notes(wish: Wish) -> Iterator[str]:
-    yield _(
-        "Activations are those of the usual code in PyTorch; the peak is an estimate, without what CUDA's libraries keep."
-    )
+    yield _("Activations are those of the usual code in PyTorch; the peak is an estimate, without what CUDA's libraries keep.")
     if wish.kind != "full":
         yield _("Adapters stand beside all linear layers.")
     if wish.devices > 1:
@@ -82,9 +93,13 @@ def _changes(model: Model, wish: Wish, before: Step, room: int) -> Iterator[sche
         step = training_step(model, other)
         if step.total < before.total:
             yield schema.TrainChange(
-                change=name, to=value, frees=before.total - step.total, fits=step.total <= room,
-                largest_batch=largest_batch(model, other, room), costs=cost,
-            )  # fmt: skip
+                change=name,
+                to=value,
+                frees=before.total - step.total,
+                fits=step.total <= room,
+                largest_batch=largest_batch(model, other, room),
+                costs=cost,
+            )
 
 
 def _others(wish: Wish) -> Iterator[tuple[str, str, Wish, str]]:
@@ -96,12 +111,7 @@ def _others(wish: Wish) -> Iterator[tuple[str, str, Wish, str]]:
     if wish.precision != "bf16":
         yield "precision", "bf16", change(wish, precision="bf16"), _("small steps may be rounded away")
     if wish.optimizer in ("adamw", "adam"):
-        yield (
-            "optimizer",
-            "adamw8bit",
-            change(wish, optimizer="adamw8bit"),
-            _("another package (bitsandbytes), and states of a byte"),
-        )
+        yield ("optimizer", "adamw8bit", change(wish, optimizer="adamw8bit"), _("another package (bitsandbytes), and states of a byte"))
     if wish.samples > 1:
         yield "samples", "1", change(wish, samples=1), _("more steps for the same data")
     for kind in SHARDINGS[SHARDINGS.index(wish.sharding) + 1 :] if wish.devices > 1 else ():

@@ -14,7 +14,17 @@ from rigup.fit.gguf import Tensor
 from rigup.fit.model import Model
 from rigup.language import _
 
-OPTIMIZERS = {"adamw": 2.0, "adam": 2.0, "adamw8bit": 0.0, "lion": 1.0, "momentum": 1.0, "adagrad": 1.0, "rmsprop": 1.0, "sgd": 0.0, "adafactor": 0.0}  # fmt: skip
+OPTIMIZERS = {
+    "adamw": 2.0,
+    "adam": 2.0,
+    "adamw8bit": 0.0,
+    "lion": 1.0,
+    "momentum": 1.0,
+    "adagrad": 1.0,
+    "rmsprop": 1.0,
+    "sgd": 0.0,
+    "adafactor": 0.0,
+}
 PRECISIONS = ("fp32", "bf16", "mixed")
 SHARDINGS = ("none", "ddp", "zero1", "zero2", "zero3")
 KINDS = ("full", "lora", "qlora")
@@ -86,9 +96,7 @@ def training_step(model: Model, wish: Wish) -> Step:
 
     """
     if any(layer.state for layer in model.kept):
-        template = _(
-            "What {kind} keeps for its gradients is not known here: trace the module itself with rigup.fit.module."
-        )
+        template = _("What {kind} keeps for its gradients is not known here: trace the module itself with rigup.fit.module.")
         raise FitError(template.format(kind=model.architecture[:60]))
     sizes = _sizes(model, wish)
     weights = _weights(sizes, wish)
@@ -103,14 +111,10 @@ def training_step(model: Model, wish: Wish) -> Step:
     if wish.sharding in ("zero1", "zero2", "zero3"):
         states //= shared
     bucket = gradients if shared > 1 and wish.sharding == "ddp" else 0
-    return _largest(
-        weights, gradients, states, kept, (*work, _stepping(sizes, wish, shared), _missing(model, sizes, wish)), bucket
-    )
+    return _largest(weights, gradients, states, kept, (*work, _stepping(sizes, wish, shared), _missing(model, sizes, wish)), bucket)
 
 
-def _largest(
-    weights: int, gradients: int, states: int, kept: int, work: tuple[int, int, int, int, int], bucket: int
-) -> Step:
+def _largest(weights: int, gradients: int, states: int, kept: int, work: tuple[int, int, int, int, int], bucket: int) -> Step:
     """The largest of a step's phases: the loss, the first and the last layer's gradients, the optimizer."""
     loss, first, last, stepping, missing = work
     steps = [
@@ -137,22 +141,26 @@ def _of_float(wish: Wish) -> int:
 def _sizes(model: Model, wish: Wish) -> _Sizes:
     tables = {"token_embd.weight", "output.weight"}
     tensors = [tensor for tensor in model.tensors if not tensor.name.startswith("rope_")]
-    linear = [tensor for tensor in tensors if tensor.name not in tables and len([size for size in tensor.sizes if size > 1]) > 1 and "norm" not in tensor.name]  # fmt: skip
+    linear = [
+        tensor
+        for tensor in tensors
+        if tensor.name not in tables and len([size for size in tensor.sizes if size > 1]) > 1 and "norm" not in tensor.name
+    ]
     adapters = [_adapter(tensor.sizes, wish.rank) for tensor in linear if "ffn_gate_inp" not in tensor.name]
     trained = tensors if wish.kind == "full" else []
     factored = sum(
-        tensor.numbers // tensor.sizes[0] + tensor.numbers // tensor.sizes[1]
-        if len(tensor.sizes) > 1
-        else tensor.numbers
+        tensor.numbers // tensor.sizes[0] + tensor.numbers // tensor.sizes[1] if len(tensor.sizes) > 1 else tensor.numbers
         for tensor in trained
     )
     return _Sizes(
-        sum(tensor.numbers for tensor in tensors), sum(tensor.numbers for tensor in linear),
+        sum(tensor.numbers for tensor in tensors),
+        sum(tensor.numbers for tensor in linear),
         max((tensor.numbers for tensor in trained), default=max(adapters, default=0)),
         max(sum(tensor.numbers for tensor in part.values()) for part in model.parts),
         sum(tensor.numbers for tensor in tensors if tensor.name in tables),
-        sum(tensor.numbers for tensor in trained) or sum(adapters), factored or sum(adapters),
-    )  # fmt: skip
+        sum(tensor.numbers for tensor in trained) or sum(adapters),
+        factored or sum(adapters),
+    )
 
 
 def _adapter(sizes: tuple[int, ...], rank: int) -> int:
@@ -207,14 +215,15 @@ def _phases(model: Model, sizes: _Sizes, wish: Wish) -> tuple[int, tuple[int, in
     words = tokens * model.vocabulary
     again = 0 if wish.kept else layer
     head = sizes.table // (1 if model.tied else 2) * (_of_float(wish) if wish.kind == "full" else 0)
-    dequantised = _HALF * max((tensor.numbers for tensor in model.tensors if tensor.name.startswith("blk.")), default=0) if wish.kind == "qlora" else 0  # fmt: skip
+    dequantised = (
+        _HALF * max((tensor.numbers for tensor in model.tensors if tensor.name.startswith("blk.")), default=0)
+        if wish.kind == "qlora"
+        else 0
+    )
     loss = words * _SINGLE * _SCORES
     whole = sizes.trained * _of_float(wish) * sizes.layer // max(1, sizes.all)
     first = (
-        max(
-            words * (_HALF if half else _SINGLE) + head + tokens * model.width * _SINGLE,
-            head + again + tokens * each.work + whole,
-        )
+        max(words * (_HALF if half else _SINGLE) + head + tokens * model.width * _SINGLE, head + again + tokens * each.work + whole)
         + dequantised
     )
     last = layer + tokens * each.work + dequantised
@@ -256,10 +265,7 @@ def _inner(model: Model, part: Mapping[str, Tensor]) -> int:
     if "ffn_gate_inp.weight" not in part:
         return model.number("feed_forward_length")
     shared = part["ffn_up_shexp.weight"].sizes[1] if "ffn_up_shexp.weight" in part else 0
-    return (
-        model.experts_used * (model.number("expert_feed_forward_length") or model.number("feed_forward_length"))
-        + shared
-    )
+    return model.experts_used * (model.number("expert_feed_forward_length") or model.number("feed_forward_length")) + shared
 
 
 def _casts(sizes: _Sizes, wish: Wish) -> int:

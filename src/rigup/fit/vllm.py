@@ -88,19 +88,13 @@ def served(model: Model, wish: Wish, pools: Sequence[Pool], weights: int = 0) ->
     """
     cards = [pool for pool in pools if pool.kind != HOST]
     if not cards:
-        raise FitError(
-            _("vLLM is reckoned for GPUs, and this machine has none: ask of llama.cpp (--engine llama.cpp).")
-        )
+        raise FitError(_("vLLM is reckoned for GPUs, and this machine has none: ask of llama.cpp (--engine llama.cpp)."))
     if wish.kv not in _CACHE_TYPES:
-        raise FitError(
-            _("vLLM has no cache of the type {kind}: write --kv f16 or --kv q8_0 (its fp8).").format(kind=wish.kv)
-        )
+        raise FitError(_("vLLM has no cache of the type {kind}: write --kv f16 or --kv q8_0 (its fp8).").format(kind=wish.kv))
     tensor, pipeline = _ranks(model, wish, len(cards))
     used = cards[: tensor * pipeline]
     least = min((pool.total or pool.free or 0) for pool in used)
-    row = next(
-        row for row in tables.rows("engine_memory", "serving", _Serving) if row.engine == ENGINE and least < row.below
-    )
+    row = next(row for row in tables.rows("engine_memory", "serving", _Serving) if row.engine == ENGINE and least < row.below)
     share = _share(wish, row, used)
     stages = _stages(model.layers, pipeline)
     parts = [_rank(model, stages[number // tensor], wish, row, tensor) for number in range(len(used))]
@@ -111,27 +105,15 @@ def served(model: Model, wish: Wish, pools: Sequence[Pool], weights: int = 0) ->
     kept = [_cache_sizes(model, stages[number // tensor], wish.kv, tensor) for number in range(len(used))]
     for part, room in zip(parts, rooms, strict=True):
         part.kv = max(0, room)
-    asked = min(
-        _sequences(layers, room, wish.context, model.window, row) for layers, room in zip(kept, rooms, strict=True)
-    )
+    asked = min(_sequences(layers, room, wish.context, model.window, row) for layers, room in zip(kept, rooms, strict=True))
     longest = _longest(model, kept, rooms, row)
     blocks = min(_blocks(layers, room, row) for layers, room in zip(kept, rooms, strict=True))
-    return Served(
-        parts, share, tensor, pipeline, blocks * row.block, min(asked, row.sequences), longest, blocks, row.batch
-    )
+    return Served(parts, share, tensor, pipeline, blocks * row.block, min(asked, row.sequences), longest, blocks, row.batch)
 
 
 def start(name: str, wish: Wish, plan: Served) -> list[str]:
     """The words that start it so."""
-    words = [
-        "vllm",
-        "serve",
-        name,
-        "--max-model-len",
-        str(wish.context),
-        "--gpu-memory-utilization",
-        f"{plan.share:.2f}",
-    ]
+    words = ["vllm", "serve", name, "--max-model-len", str(wish.context), "--gpu-memory-utilization", f"{plan.share:.2f}"]
     if plan.tensor > 1:
         words += ["--tensor-parallel-size", str(plan.tensor)]
     if plan.pipeline > 1:
@@ -162,7 +144,9 @@ def _share(wish: Wish, row: _Serving, cards: Sequence[Pool]) -> float:
     """The share of each GPU that it takes: no more than what is free, or it refuses to start."""
     if wish.share is not None:
         return wish.share
-    free = min(pool.free / pool.total for pool in cards if pool.total and pool.free is not None) if all(pool.total for pool in cards) else 1.0  # fmt: skip
+    free = (
+        min(pool.free / pool.total for pool in cards if pool.total and pool.free is not None) if all(pool.total for pool in cards) else 1.0
+    )
     return max(0.01, min(row.share, int(free * 100) / 100))
 
 
@@ -188,11 +172,7 @@ def _rank(model: Model, layers: range, wish: Wish, row: _Serving, tensor: int) -
 
 def _sharded(model: Model, weight: Tensor, tensor: int) -> int:
     """Bytes of a tensor that a rank has."""
-    if (
-        tensor == 1
-        or any(word in weight.name for word in _REPLICATED)
-        or len([size for size in weight.sizes if size > 1]) < 2
-    ):
+    if tensor == 1 or any(word in weight.name for word in _REPLICATED) or len([size for size in weight.sizes if size > 1]) < 2:
         return weight.bytes
     heads = max(1, model.number("attention.head_count_kv") or 1)
     ranks = min(tensor, heads) if ".attn_k." in weight.name or ".attn_v." in weight.name else tensor
@@ -202,7 +182,7 @@ def _sharded(model: Model, weight: Tensor, tensor: int) -> int:
 def _work(model: Model, row: _Serving, tensor: int, last: bool) -> int:
     """What a step of so many tokens needs meanwhile, as the profile at its start would find."""
     heads, length = model.heads(0) or 1, model.key_length(0)
-    inner = max(model.number("feed_forward_length"), model.number("expert_feed_forward_length") * max(1, model.number("expert_used_count")))  # fmt: skip
+    inner = max(model.number("feed_forward_length"), model.number("expert_feed_forward_length") * max(1, model.number("expert_used_count")))
     widest = max(3 * inner, 3 * heads * length) // tensor
     scores = min(row.batch, row.sequences) * model.vocabulary * _FLOAT * _SORTED if last else 0
     return max(row.batch * (_STREAMS * model.width + widest) * _HALF, scores)
@@ -231,9 +211,7 @@ def _of_sequence(layers: list[tuple[int, bool, int]], context: int, window: int,
     def cells(count: int) -> int:
         return -(-count // row.block) * row.block
 
-    return sum(
-        size * cells(min(context, window + row.batch) if slides else context) + state for size, slides, state in layers
-    )
+    return sum(size * cells(min(context, window + row.batch) if slides else context) + state for size, slides, state in layers)
 
 
 def _sequences(layers: list[tuple[int, bool, int]], room: int, context: int, window: int, row: _Serving) -> int:
@@ -252,6 +230,6 @@ def _longest(model: Model, kept: list[list[tuple[int, bool, int]]], rooms: list[
     low, high = 0, -(-(model.number("context_length") or 1 << 20) // row.block)
     while low < high:
         middle = (low + high + 1) // 2
-        roomy = all(_sequences(layers, room, middle * row.block, model.window, row) >= 1 for layers, room in zip(kept, rooms, strict=True))  # fmt: skip
+        roomy = all(_sequences(layers, room, middle * row.block, model.window, row) >= 1 for layers, room in zip(kept, rooms, strict=True))
         low, high = (middle, high) if roomy else (low, middle - 1)
     return min(low * row.block, model.number("context_length") or low * row.block) or None

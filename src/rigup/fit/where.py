@@ -92,9 +92,7 @@ def _in_words(where: str) -> tuple[Pool, ...]:
         size = sizes.pop(0) if sizes and not gpu.memory and not gpu.integrated else 0
         memory = {"vram": size} if size else gpu.memory
         if not memory and not gpu.integrated and gpu.vendor != "apple":
-            template = _(
-                "There are cards called {card} with more and with less memory: write how much, for instance {card} 12GB."
-            )
+            template = _("There are cards called {card} with more and with less memory: write how much, for instance {card} 12GB.")
             raise FitError(template.format(card=gpu.name))
         devices.append({"vendor": gpu.vendor, "name": gpu.name, "integrated": gpu.integrated, "memory": memory})
     return pools_of(devices, host_pool(site.ram, None))

@@ -21,26 +21,9 @@ if TYPE_CHECKING:
     from rigup.knowledge.compile import KnowledgeError
     from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
     from rigup.knowledge.doctor_tables import causes, layers, signatures, speakers, texts
-    from rigup.knowledge.gpus import (
-        Gpu,
-        driver_branch_for,
-        gpu_by_name,
-        gpu_by_pci,
-        is_display_only,
-        one_gpu,
-        open_module,
-    )
+    from rigup.knowledge.gpus import Gpu, driver_branch_for, gpu_by_name, gpu_by_pci, is_display_only, one_gpu, open_module
     from rigup.knowledge.lookup import Hit, search
-    from rigup.knowledge.rocm import (
-        Override,
-        Target,
-        driver_accepts,
-        gfx_family,
-        last_rocm_with,
-        override_facts,
-        override_for,
-        rocblas_has,
-    )
+    from rigup.knowledge.rocm import Override, Target, driver_accepts, gfx_family, last_rocm_with, override_facts, override_for, rocblas_has
     from rigup.knowledge.tables import names, problems, rows, table, table_date
     from rigup.knowledge.torch_builds import (
         Companions,

@@ -187,9 +187,7 @@ def newest_of(variant: str, torch: str = "") -> TorchBuild | None:
 
     """
     asked = version_key(torch)[:3]
-    of_it = [row for row in builds() if row.variant == variant] or [
-        row for row in builds() if row.variant.startswith(variant + ".")
-    ]
+    of_it = [row for row in builds() if row.variant == variant] or [row for row in builds() if row.variant.startswith(variant + ".")]
     fitting = [row for row in of_it if version_key(row.torch)[: len(asked)] == asked]
     return max(fitting, key=lambda row: (version_key(row.torch), version_key(row.rocm or row.cuda)), default=None)
 
@@ -201,11 +199,7 @@ def newest_for_rocm() -> TorchBuild | None:
         KnowledgeError: the table is malformed.
 
     """
-    return max(
-        (row for row in builds() if row.rocm),
-        key=lambda row: (version_key(row.torch), version_key(row.rocm)),
-        default=None,
-    )
+    return max((row for row in builds() if row.rocm), key=lambda row: (version_key(row.torch), version_key(row.rocm)), default=None)
 
 
 def newest_rocm(major: str = "") -> str:

@@ -8,9 +8,7 @@ _BETWEEN = "\0"  # texts of a column
 
 def by_columns(table: Table) -> Table:
     """A table whose rows stand as columns: of each field, in which rows it is, and its values."""
-    arrays = {
-        name: rows for name, rows in table.items() if isinstance(rows, list) and rows and isinstance(rows[0], dict)
-    }
+    arrays = {name: rows for name, rows in table.items() if isinstance(rows, list) and rows and isinstance(rows[0], dict)}
     rest = {name: value for name, value in table.items() if name not in arrays}
     return {"rest": rest, "arrays": {name: [len(rows), _columns(rows)] for name, rows in arrays.items()}}
 

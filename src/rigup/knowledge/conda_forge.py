@@ -57,9 +57,7 @@ def conda_builds(name: str, system: str, machine: str) -> list[CondaBuild]:
     """
     spec = _spec(name)
     rows = tables.rows("conda_forge", "build", CondaBuild) if spec else ()
-    builds = [
-        row for row in rows if spec and row.package == spec.package and (row.system, row.machine) == (system, machine)
-    ]
+    builds = [row for row in rows if spec and row.package == spec.package and (row.system, row.machine) == (system, machine)]
     return sorted(builds, key=lambda row: (version_key(row.version), version_key(row.cuda)), reverse=True)
 
 

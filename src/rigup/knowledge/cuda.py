@@ -83,9 +83,7 @@ def first_branch_of(cuda: str) -> str:
         KnowledgeError: the table is malformed.
 
     """
-    rows = [
-        row for row in tables.rows("cuda_driver", "branch", _Branch) if version_key(row.cuda) >= version_key(cuda)[:2]
-    ]
+    rows = [row for row in tables.rows("cuda_driver", "branch", _Branch) if version_key(row.cuda) >= version_key(cuda)[:2]]
     return min((row.branch for row in rows), key=version_key, default="")
 
 

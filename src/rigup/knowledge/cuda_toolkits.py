@@ -82,10 +82,7 @@ def system_toolkit(cuda: str, distribution: str, release: str, machine: str, wsl
         return None
     x, y = _parts(cuda)
     values = {"x": x, "y": y, "repo_dir": folder, "arch_dir": _ARCHITECTURES.get(machine, machine)}
-    return Toolkit(
-        setup=filled(row.setup, values), install=filled(row.install, values), undo=filled(row.undo, values),
-        source=row.source,
-    )  # fmt: skip
+    return Toolkit(setup=filled(row.setup, values), install=filled(row.install, values), undo=filled(row.undo, values), source=row.source)
 
 
 def nearest_toolkit(carried: str, isa: str, distribution: str, release: str) -> str:

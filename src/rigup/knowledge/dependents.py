@@ -35,6 +35,4 @@ def dependents(package: str) -> dict[str, Dependent]:
 
 def without_wheels() -> frozenset[str]:
     """Packages whose newest release comes as source alone, while an older one may have a wheel. Raises KnowledgeError."""
-    return frozenset(
-        row.package for row in tables.rows("torch_addons", "dependent", Dependent) if row.files == ["source"]
-    )
+    return frozenset(row.package for row in tables.rows("torch_addons", "dependent", Dependent) if row.files == ["source"])

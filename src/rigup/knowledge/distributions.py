@@ -18,9 +18,19 @@ _ALSO = {
 }
 _IMAGES = {"fedora": "fedora-silverblue"}  # the same files, as an image that is not changed package by package
 _ROLLING = (
-    "arch", "manjaro", "nixos", "gentoo", "steamos", "opensuse tumbleweed", "endeavouros", "cachyos", "bazzite", "kali",
-    "void", "garuda",
-)  # fmt: skip
+    "arch",
+    "manjaro",
+    "nixos",
+    "gentoo",
+    "steamos",
+    "opensuse tumbleweed",
+    "endeavouros",
+    "cachyos",
+    "bazzite",
+    "kali",
+    "void",
+    "garuda",
+)
 _SPELT = {
     "sles": ("suse", "suse linux enterprise", "sles"),
     "amzn": ("amazon linux", "amazon", "al"),

@@ -61,9 +61,7 @@ def stable_branch(least: str, isas: Iterable[str]) -> str | None:
 
     """
     rows = tables.rows("distro_drivers", "driver_branch", _Branch)
-    fitting = [
-        row for row in rows if version_key(row.branch)[:1] >= version_key(least)[:1] and drives(row.branch, isas)
-    ]
+    fitting = [row for row in rows if version_key(row.branch)[:1] >= version_key(least)[:1] and drives(row.branch, isas)]
     alive = [row for row in fitting if "ended" not in row.end_of_life and row.kind in _KEPT_UP]
     chosen = alive or [row for row in fitting if row.kind not in ("", "NFB")] or fitting
     long_kept = [row for row in chosen if row.kind == "LTSB"] or chosen

@@ -51,9 +51,7 @@ def firmware_fault(component: str = "", version: str = "", package: str = "", is
 
     """
     for row in tables.rows("driver_faults", "firmware_fault", _Firmware):
-        matches = (component == row.component and _hex(version) in map(_hex, row.versions)) or bool(
-            package and row.package in package
-        )
+        matches = (component == row.component and _hex(version) in map(_hex, row.versions)) or bool(package and row.package in package)
         if matches and (isa is None or isa in row.chips):
             return True
     return False

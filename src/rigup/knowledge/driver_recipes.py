@@ -169,9 +169,7 @@ def branch_in_archive(at: System, branch: str, least: str, isas: Collection[str]
     return min(fitting, key=version_key, default=branch)
 
 
-def spelt(
-    commands: Commands | tuple[list[str], ...], at: System, branch: str, machine: str, kernel: str, release: str
-) -> Filled:
+def spelt(commands: Commands | tuple[list[str], ...], at: System, branch: str, machine: str, kernel: str, release: str) -> Filled:
     """Commands of the tables for one machine.
 
     Args:
@@ -187,10 +185,16 @@ def spelt(
 
     """
     values = {
-        "branch": branch, "kernel": kernel, "line": line(at, branch), "repo_dir": at.cuda_repo_dir.partition(" ")[0],
-        "arch_dir": _ARCHITECTURES.get(machine, machine), "debian_arch": _DEBIAN.get(machine, machine), "machine": machine,
-        "file": "/run/rigup-download", "releasever": release.partition(".")[0],
-    }  # fmt: skip
+        "branch": branch,
+        "kernel": kernel,
+        "line": line(at, branch),
+        "repo_dir": at.cuda_repo_dir.partition(" ")[0],
+        "arch_dir": _ARCHITECTURES.get(machine, machine),
+        "debian_arch": _DEBIAN.get(machine, machine),
+        "machine": machine,
+        "file": "/run/rigup-download",
+        "releasever": release.partition(".")[0],
+    }
     return filled(commands, values)
 
 

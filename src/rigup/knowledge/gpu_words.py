@@ -121,9 +121,8 @@ def _by_word(spelt: str, name: str) -> Gpu | None:
         if re.fullmatch(row.said, plain) and maker_of(spelt) in ("", row.vendor, _vendor_of(row)):
             known = one_gpu(row.gpu) if row.gpu else None
             return known or Gpu(
-                vendor=row.vendor, name=name, isa=row.isa, architecture=row.architecture, integrated=row.integrated,
-                source=row.source,
-            )  # fmt: skip
+                vendor=row.vendor, name=name, isa=row.isa, architecture=row.architecture, integrated=row.integrated, source=row.source
+            )
     return None
 
 

@@ -9,9 +9,7 @@ from rigup.knowledge import tables
 from rigup.knowledge.names import MAX_LENGTH, Key, has_number, key_of, maker_of, parts
 
 GIB = 1024**3
-_SERIES = frozenset(
-    ("rx", "pro", "wx", "series", "processor")
-)  # words of whole families, which some chip has for its name
+_SERIES = frozenset(("rx", "pro", "wx", "series", "processor"))  # words of whole families, which some chip has for its name
 VENDORS = {"10de": "nvidia", "1002": "amd", "8086": "intel", "106b": "apple"}
 
 
@@ -83,13 +81,7 @@ class _Architecture(msgspec.Struct, frozen=True):
     open_module: str = "optional"
 
 
-def gpu_by_pci(
-    vendor_id: str,
-    device_id: str,
-    revision: str = "",
-    subvendor: str = "",
-    subdevice: str = "",
-) -> Gpu | None:
+def gpu_by_pci(vendor_id: str, device_id: str, revision: str = "", subvendor: str = "", subdevice: str = "") -> Gpu | None:
     """The product of a PCI id; ids are hexadecimal, with or without "0x".
 
     Where one id is sold under several names and the subsystem does not decide, what they
@@ -272,13 +264,7 @@ def _common(gpus: Iterable[Gpu]) -> Gpu | None:
     if not rows:
         return None
     unsure: dict[str, Any] = {}
-    for field, nothing in (
-        ("isa", None),
-        ("architecture", ""),
-        ("memory_bytes", None),
-        ("integrated", None),
-        ("chip", ""),
-    ):
+    for field, nothing in (("isa", None), ("architecture", ""), ("memory_bytes", None), ("integrated", None), ("chip", "")):
         values = {getattr(row, field) for row in rows} - {"", None}
         unsure[field] = values.pop() if len(values) == 1 else nothing
     return _replace(rows[0], **unsure)

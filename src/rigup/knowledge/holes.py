@@ -23,8 +23,7 @@ def filled(commands: Iterable[Iterable[str]], values: Mapping[str, str]) -> Fill
 
 def _vector(argv: list[str], values: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
-        word if place and argv[place - 1] == "-c" else _HOLE.sub(lambda hole: _value(hole, values), word)
-        for place, word in enumerate(argv)
+        word if place and argv[place - 1] == "-c" else _HOLE.sub(lambda hole: _value(hole, values), word) for place, word in enumerate(argv)
     )
 
 

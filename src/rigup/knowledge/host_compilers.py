@@ -45,9 +45,7 @@ def older_compiler(distribution: str, release: str, most: int) -> HostCompiler |
         known = [number for number in row.gcc if number <= most]
         if distribution in row.ids and there and known:
             gcc = str(max(known))
-            return HostCompiler(
-                [name.replace("{gcc}", gcc) for name in row.packages], row.program.replace("{gcc}", gcc)
-            )
+            return HostCompiler([name.replace("{gcc}", gcc) for name in row.packages], row.program.replace("{gcc}", gcc))
     return None
 
 

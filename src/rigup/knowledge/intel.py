@@ -162,7 +162,5 @@ def validated(device_id: str, architecture: str = "") -> bool | None:
     """
     rows = tables.rows("pci_intel", "device", _Device)
     verdicts = {row.torch_xpu.startswith("validated") for row in rows if device_id and row.id == device_id.lower()}
-    verdicts = verdicts or {
-        row.torch_xpu.startswith("validated") for row in rows if architecture and row.architecture == architecture
-    }
+    verdicts = verdicts or {row.torch_xpu.startswith("validated") for row in rows if architecture and row.architecture == architecture}
     return verdicts.pop() if len(verdicts) == 1 else None

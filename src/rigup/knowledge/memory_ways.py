@@ -43,9 +43,4 @@ def ways_to_need_less(heard: Collection[str], system: str, several: bool) -> lis
 
 def _fits(way: _Way, heard: set[str], system: str, several: bool) -> bool:
     there = system not in way.not_on and (not way.on or system in way.on)
-    return (
-        there
-        and not heard & set(way.unless)
-        and (not way.beside or bool(heard & set(way.beside)))
-        and (several or not way.several)
-    )
+    return there and not heard & set(way.unless) and (not way.beside or bool(heard & set(way.beside))) and (several or not way.several)

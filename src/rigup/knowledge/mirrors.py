@@ -57,6 +57,4 @@ def places_of(kind: str) -> frozenset[str]:
         KnowledgeError: the table is malformed.
 
     """
-    return frozenset(
-        row.template for row in tables.rows("mirrors", "mirror", _Mirror) if row.kind == kind and row.group
-    )
+    return frozenset(row.template for row in tables.rows("mirrors", "mirror", _Mirror) if row.kind == kind and row.group)

@@ -31,8 +31,6 @@ def numpy_below(package: str, version: str, system: str) -> str:
     release = version_key(version.partition("+")[0])[:3]
     rows = tables.rows("numpy_ceilings", "ceiling", Ceiling)
     fitting = (
-        row
-        for row in rows
-        if row.package == package and (not row.systems or system in row.systems) and release <= version_key(row.until)
+        row for row in rows if row.package == package and (not row.systems or system in row.systems) and release <= version_key(row.until)
     )
     return next((row.below for row in fitting), "") if release else ""

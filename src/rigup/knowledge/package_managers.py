@@ -75,9 +75,7 @@ def headers_package(kernel: str, manager: PackageManager) -> str:
         KnowledgeError: the table is malformed.
 
     """
-    own = (
-        row.headers for row in rows("package_managers", "kernel", _Kernel) if row.headers and kernel.endswith(row.ends)
-    )
+    own = (row.headers for row in rows("package_managers", "kernel", _Kernel) if row.headers and kernel.endswith(row.ends))
     name = next(own, manager.headers)
     return name.replace("{kernel}", kernel) if kernel else name
 
@@ -102,9 +100,7 @@ def _by_id() -> dict[str, PackageManager]:
 
 def initramfs_anywhere() -> tuple[str, ...]:
     """The initramfs rebuilt by whichever program the system has, where nobody knows which system it is."""
-    known = dict.fromkeys(
-        tuple(row.initramfs) for row in rows("package_managers", "system", PackageManager) if row.initramfs
-    )
+    known = dict.fromkeys(tuple(row.initramfs) for row in rows("package_managers", "system", PackageManager) if row.initramfs)
     choices = (f"if command -v {argv[0]}; then {' '.join(argv)}" for argv in known)
     return ("sh", "-c", "; el".join(choices) + "; else exit 1; fi")
 

@@ -67,9 +67,7 @@ def system_weight(step: str, python: str = "") -> Weight | None:
         KnowledgeError: the table is malformed.
 
     """
-    row = _nearest(
-        [row for row in tables.rows("package_sizes", "system_size", _SystemSize) if row.step == step], python
-    )
+    row = _nearest([row for row in tables.rows("package_sizes", "system_size", _SystemSize) if row.step == step], python)
     return Weight(download=row.download_mb * _MEGA, disk=row.disk_mb * _MEGA, exact=False) if row else None
 
 
@@ -105,11 +103,7 @@ def weight(package: str, version: str, variant: str = "", system: str = "linux")
 
     """
     kind = _kind(variant)
-    rows = [
-        row
-        for row in tables.rows("package_sizes", "size", _Size)
-        if row.package == package and _kind(row.variant) == kind
-    ]
+    rows = [row for row in tables.rows("package_sizes", "size", _Size) if row.package == package and _kind(row.variant) == kind]
     if not rows:
         return None
     asked = version_key(version.partition("+")[0])

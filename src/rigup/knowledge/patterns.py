@@ -76,18 +76,11 @@ class KeptPatterns:
         compiler, parser = cast("Any", re)._compiler, cast("Any", re)._parser
         parsed = parser.parse(regex, flags)
         code, state = compiler._code(parsed, flags), parsed.state
-        entry = (
-            flags | state.flags,
-            array.array("I", code).tobytes(),
-            state.groups,
-            tuple(state.groupdict.items()),
-        )
+        entry = (flags | state.flags, array.array("I", code).tobytes(), state.groups, tuple(state.groupdict.items()))
         self._packed[regex, flags] = marshal.dumps(entry)
         return self._pattern(regex, entry[0], code, state.groups, dict(state.groupdict))
 
-    def _pattern(
-        self, regex: str, flags: int, code: list[int], groups: int, names: dict[str, int]
-    ) -> "re.Pattern[str]":
+    def _pattern(self, regex: str, flags: int, code: list[int], groups: int, names: dict[str, int]) -> "re.Pattern[str]":
         """`groups` counts the whole match too; `names` are numbers of groups by name."""
         by_number: list[str | None] = [None] * groups
         for name, number in names.items():

@@ -18,9 +18,7 @@ def names_of_pci(parsed: dict[str, dict[str, Any]]) -> list[str] | None:
             for row in parsed.get(name, {}).get("device", ()):
                 devices.setdefault((name, row["id"]), []).append(row)
         rows = [row for alike in devices.values() for row in alike]
-        names = (
-            name for row in rows for name in (*row.get("revisions", {}).values(), row.get("name"), row.get("pci_name"))
-        )
+        names = (name for row in rows for name in (*row.get("revisions", {}).values(), row.get("name"), row.get("pci_name")))
         return list(dict.fromkeys(" ".join(key_of(name)) for name in names if name))
     except (KeyError, TypeError, AttributeError):
         return None

@@ -89,19 +89,14 @@ def least_card(package: str) -> tuple[str, list[str]]:
 def compiled_against_torch(package: str) -> bool:
     """Whether its set-up asks the torch that is there, and finds none where pip builds apart. Raises KnowledgeError."""
     name = plain_name(package)
-    return any(
-        row.package == name and "--no-build-isolation" in row.options
-        for row in tables.rows("torch_addons", "addon", _Addon)
-    )
+    return any(row.package == name and "--no-build-isolation" in row.options for row in tables.rows("torch_addons", "addon", _Addon))
 
 
 def addon_of_module(module: str) -> str:
     """The compiled package of torch's that has a module: `flash_attn_2_cuda` is flash-attn's; "" for others. Raises KnowledgeError."""
     name = plain_name(module)
     packages = (row.package for row in tables.rows("torch_addons", "addon", _Addon))
-    return max(
-        (package for package in packages if name == package or name.startswith(package + "-")), key=len, default=""
-    )
+    return max((package for package in packages if name == package or name.startswith(package + "-")), key=len, default="")
 
 
 def force_build(package: str) -> str:

@@ -104,11 +104,7 @@ def plain_tensorflow_for_processors(version: str) -> bool:
 
 
 def _of_torch(name: str, version: str, system: str, variant: str) -> Iterable[str]:
-    rows = [
-        row
-        for row in builds(system)
-        if variant in ("", row.variant) and (not version or _same(version, _release(name, row.torch)))
-    ]
+    rows = [row for row in builds(system) if variant in ("", row.variant) and (not version or _same(version, _release(name, row.torch)))]
     return {python for row in rows for python in row.python}
 
 

@@ -19,15 +19,11 @@ _OWN = 0.5  # share of a row's patterns that a sentence holds itself, where it d
 _OF_WORDS = r"\A(?"  # how a pattern begins that looks at the words of the question alone: for something, or for nothing of a kind
 _OF_CONTEXT = "(?#"  # and one that what is shown may answer alone
 _SEAM = lazy_regex(r"(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%])(?=[\u3040-\u9fff])")
-_TYPED = lazy_regex(
-    r"[^\n]{0,80}[$#] \S|[^\n]{0,60}>>? ?\S|(?:In|Out) ?\[\d|[|+]|PS |\.\.\. "
-)  # what was typed, and rows of tables
+_TYPED = lazy_regex(r"[^\n]{0,80}[$#] \S|[^\n]{0,60}>>? ?\S|(?:In|Out) ?\[\d|[|+]|PS |\.\.\. ")  # what was typed, and rows of tables
 _PROMPT = lazy_regex(
     r"(?:\([\w.-]{1,40}\) ?)?\[?[\w.-]{1,40}@[\w.-]{1,60}[^\n$#%>]{0,80}[$#%>] \S|(?:\([\w.-]{1,40}\) )?[$#] \S|PS [^\n>]{0,80}> ?\S|[A-Z]:\\[^\n>]{0,80}>\S|>>> ?\S|(?:In|Out) ?\[\d"
 )  # what stands behind a prompt asks nobody
-_ERROR = lazy_regex(
-    r"\w(?:Error|Exception)\b:|^Traceback|\bERROR\b|^(?:\[[^\n\]]{1,60}\] ?)?(?:error|fatal):", re.MULTILINE
-)
+_ERROR = lazy_regex(r"\w(?:Error|Exception)\b:|^Traceback|\bERROR\b|^(?:\[[^\n\]]{1,60}\] ?)?(?:error|fatal):", re.MULTILINE)
 _QUOTED = lazy_regex(r"[\"“„«「『][^\n\"”“»」』]{1,120}[\"”“»」』]")
 _PROSE = lazy_regex(r"(?!\S{0,60}:[ \t])[^\[\]{}<>=|\\#$]{20,400}[.!?…。！？)]?\s*$")
 _OF_ERRORS = lazy_regex(
@@ -171,10 +167,7 @@ def asked_in(text: str, shown: str = "") -> list[Asked]:
     seen = _shown(rows, text)
     of_outputs = {one.row.id for one in seen}
     by_id = {row.id: row for row in rows}
-    found = [
-        Asked(by_id[id_], *window, _said(by_id[id_], text), _is_whole(by_id[id_], window))
-        for id_, window in asked.items()
-    ]
+    found = [Asked(by_id[id_], *window, _said(by_id[id_], text), _is_whole(by_id[id_], window)) for id_, window in asked.items()]
     others = [one for one in found if one.row.id not in of_outputs and _lies_within(one)]
     known = sorted([*seen, *(one for one in others if not one.row.last)], key=lambda one: text.find(one.sentence))
     return [*known[:_MOST_KNOWN], *(one for one in others if one.row.last)]
@@ -182,9 +175,7 @@ def asked_in(text: str, shown: str = "") -> list[Asked]:
 
 def _shown(rows: tuple[Question, ...], text: str) -> list[Asked]:
     """What is asked of outputs that the text itself shows, in whatever words."""
-    rows = tuple(
-        row for row in rows if row.outputs and all(form_of(form, re.MULTILINE).search(text) for form in row.outputs)
-    )
+    rows = tuple(row for row in rows if row.outputs and all(form_of(form, re.MULTILINE).search(text) for form in row.outputs))
     paragraphs = list(_worries(text)) if rows else []
     found = []
     for row in rows:
@@ -218,7 +209,7 @@ def without_questions(text: str) -> str:
     """
     forms = _forms("asking", "worrying")
     lines = text.splitlines()
-    return "\n".join(line for line in lines if _TYPED.match(line) or _ERROR.search(line) or not any(form.search(line) for form in forms))  # fmt: skip
+    return "\n".join(line for line in lines if _TYPED.match(line) or _ERROR.search(line) or not any(form.search(line) for form in forms))
 
 
 def without_worries(text: str, is_more: Callable[[str], bool]) -> str:
@@ -232,11 +223,7 @@ def without_worries(text: str, is_more: Callable[[str], bool]) -> str:
     """
     forms = _forms("asking", "worrying")
     sentences = (part for line in text.splitlines() for part in ([line] if _TYPED.match(line) else _END.split(line)))
-    kept = (
-        part
-        for part in sentences
-        if _ERROR.search(part) or is_more(part) or not any(form.search(part) for form in forms)
-    )
+    kept = (part for part in sentences if _ERROR.search(part) or is_more(part) or not any(form.search(part) for form in forms))
     own = (_QUOTED.sub("", part) for part in kept)
     return "\n".join(_OF_ERRORS.sub("", part) if _PROSE.match(part) else part for part in own)
 
@@ -280,9 +267,7 @@ def _meant(rows: tuple[Question, ...], window: _Window, shown: str) -> list[Ques
     """Those that the sentence asks, together with those around it where it refers to them; of them with commands only what it holds most of in its own words."""
     sentence, near = spaced(window.sentence), spaced(window.near)
     least = 0.0 if _refers(sentence) else _OWN
-    close = "\n".join(
-        [*near.partition(sentence)[0].splitlines()[-1:], sentence]
-    )  # what it is about stands there, if anywhere
+    close = "\n".join([*near.partition(sentence)[0].splitlines()[-1:], sentence])  # what it is about stands there, if anywhere
     asked = [row for row in rows if _is_asked(row, near, near + "\n" + shown)]
     fitting = [row for row in asked if not least or row.last or form_of(row.asks[0]).search(close)]
     own = {row.id: share for row in fitting if (share := _own(row, sentence)) >= least}

@@ -235,9 +235,7 @@ def driver_accepts(driver: str, rocm: str, isa: str = "") -> bool | None:
     have, asked = version_key(driver)[:2], version_key(rocm)[:2]
     rows = [row for row in tables.rows("rocm_releases", "release", _Release) if version_key(row.version)[:2] == asked]
     texts = [text for row in rows for text in row.driver_accepted]
-    listed = sorted(
-        {version_key(match)[:2] for text in texts for match in _VERSION.findall(text)} - _drivers_for_others(rows, isa)
-    )
+    listed = sorted({version_key(match)[:2] for text in texts for match in _VERSION.findall(text)} - _drivers_for_others(rows, isa))
     if not have or not asked:
         return None
     if not listed:

@@ -71,14 +71,21 @@ def installation(version: str, usecase: str, distribution: str, release: str, ke
     if rocm is None or file is None:
         return None
     values = {
-        "dir": rocm.amdgpu_install_dir, "pkg": rocm.amdgpu_install_pkg, "codename": _codename(file, release),
-        "release": release, "major": release.partition(".")[0], **({"kernel": kernel} if kernel else {}),
-    }  # fmt: skip
+        "dir": rocm.amdgpu_install_dir,
+        "pkg": rocm.amdgpu_install_pkg,
+        "codename": _codename(file, release),
+        "release": release,
+        "major": release.partition(".")[0],
+        **({"kernel": kernel} if kernel else {}),
+    }
     return Installation(
-        version=rocm.version, setup=filled(file.setup, values), undo=filled(file.undo, values),
-        headers=_headers(file, values) if usecase == "dkms" else (), source=file.source,
+        version=rocm.version,
+        setup=filled(file.setup, values),
+        undo=filled(file.undo, values),
+        headers=_headers(file, values) if usecase == "dkms" else (),
+        source=file.source,
         install=filled(_packages(file, usecase), values),
-    )  # fmt: skip
+    )
 
 
 def newest_driver(distribution: str, release: str) -> str:
@@ -88,9 +95,7 @@ def newest_driver(distribution: str, release: str) -> str:
         KnowledgeError: the table is malformed.
 
     """
-    rows = sorted(
-        tables.rows("rocm_releases", "release", _Release), key=lambda row: version_key(row.version), reverse=True
-    )
+    rows = sorted(tables.rows("rocm_releases", "release", _Release), key=lambda row: version_key(row.version), reverse=True)
     return next((row.version for row in rows if installation(row.version, "dkms", distribution, release)), "")
 
 

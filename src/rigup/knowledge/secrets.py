@@ -41,9 +41,7 @@ def tokens() -> tuple[Token, ...]:
     found = (*rows("secrets", "token", Token), *rows("secret_forms", "token", Token))
     for row in found:
         if not row.literals or not all(row.literals):
-            raise KnowledgeError(
-                row.overlay or "secrets.toml", f"{row.kind}: literals must be texts of a letter at least"
-            )
+            raise KnowledgeError(row.overlay or "secrets.toml", f"{row.kind}: literals must be texts of a letter at least")
     return found
 
 
@@ -91,12 +89,7 @@ def is_secret(name: str) -> bool:
     if parts[-1] in ("key", "keys"):
         return len(parts) > 1 and (parts[-2] in words("secret key") or name.isupper())
     if parts[-1] in ("id", "value", "string", "data", "clear", "plain", "file", "path", "url"):
-        return parts[-2:] in (
-            ["key", "id"],
-            ["key", "data"],
-            ["connection", "string"],
-            ["database", "url"],
-        ) or _names_value(parts[-2:])
+        return parts[-2:] in (["key", "id"], ["key", "data"], ["connection", "string"], ["database", "url"]) or _names_value(parts[-2:])
     return _secret_word(parts)
 
 

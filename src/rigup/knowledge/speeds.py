@@ -12,14 +12,14 @@ _TERA, _GIGA = 10**12, 10**9
 _SCALES = {"FLOP/s": _TERA, "B/s": _GIGA, "token/s": 1}  # the unit of a row's rate
 # The matrix product's type → the columns that tell its peak, the first that is there.
 _COLUMNS = {
-    "float32": ("fp32_matrix_tflops", "fp32_tflops"), "tf32": ("tf32_tensor_tflops", "tf32_matrix_tflops"),
+    "float32": ("fp32_matrix_tflops", "fp32_tflops"),
+    "tf32": ("tf32_tensor_tflops", "tf32_matrix_tflops"),
     "float16": ("fp16_tensor_tflops", "fp16_matrix_tflops", "fp16_vector_tflops"),
-    "bfloat16": ("bf16_tensor_tflops", "bf16_matrix_tflops"), "float8": ("fp8_tensor_tflops", "fp8_matrix_tflops"),
+    "bfloat16": ("bf16_tensor_tflops", "bf16_matrix_tflops"),
+    "float8": ("fp8_tensor_tflops", "fp8_matrix_tflops"),
     "float64": ("fp64_tensor_tflops", "fp64_matrix_tflops", "fp64_tflops"),
-}  # fmt: skip
-_ADDED = re.compile(
-    r"@.{0,40}|\b\d{1,2}(?:st|nd|rd|th) gen\b|\b\d{1,3}-cores?\b|\b(?:cpu|processor|core)\b|\bw/ radeon.{0,20}"
-)
+}
+_ADDED = re.compile(r"@.{0,40}|\b\d{1,2}(?:st|nd|rd|th) gen\b|\b\d{1,3}-cores?\b|\b(?:cpu|processor|core)\b|\bw/ radeon.{0,20}")
 _TABLES = (("gpus_nvidia", "gpu"), ("gpus_amd", "gpu"), ("gpus_intel", "gpu"), ("apple", "chip"))
 
 
@@ -89,8 +89,9 @@ def _sheet(row: _Row, memory: int | None, by_vectors: bool) -> Sheet:
     bandwidth, part = sheet.get("bandwidth_gb_s"), _part(sheet, memory)
     return Sheet(
         rates={kind: float(value) * _TERA / part for kind, value in rates.items() if value},
-        bandwidth=float(bandwidth) * _GIGA / part if bandwidth else None, source=str(sheet.get("source") or row.source),
-    )  # fmt: skip
+        bandwidth=float(bandwidth) * _GIGA / part if bandwidth else None,
+        source=str(sheet.get("source") or row.source),
+    )
 
 
 def _part(sheet: dict[str, Any], memory: int | None) -> int:

@@ -63,9 +63,7 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
 
 def loader(distribution: str) -> Loader | None:
     """What programs that were made elsewhere need there; None where they just start. Raises KnowledgeError."""
-    return next(
-        (row for row in tables.rows("surroundings", "loader", Loader) if row.distribution == distribution), None
-    )
+    return next((row for row in tables.rows("surroundings", "loader", Loader) if row.distribution == distribution), None)
 
 
 class _Configured(msgspec.Struct, frozen=True, kw_only=True):

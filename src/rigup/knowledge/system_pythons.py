@@ -47,9 +47,7 @@ def further_pythons(distribution: str, release: str) -> tuple[str, ...]:
     """
     asked = version_key(release)
     rows = (row for row in tables.rows("system_pythons", "further", _Further) if distribution in row.ids and asked)
-    return next(
-        (tuple(row.python) for row in rows if version_key(row.release) == asked[: len(version_key(row.release))]), ()
-    )
+    return next((tuple(row.python) for row in rows if version_key(row.release) == asked[: len(version_key(row.release))]), ())
 
 
 def bringing(distribution: str, python: str) -> tuple[str, ...]:

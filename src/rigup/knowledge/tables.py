@@ -381,6 +381,5 @@ def explain(error: KnowledgeError) -> str:
     from rigup.language import _
 
     return _(
-        "The knowledge table {where} cannot be used: {problem}. "
-        "Correct that file or move it away; all other tables still work."
+        "The knowledge table {where} cannot be used: {problem}. Correct that file or move it away; all other tables still work."
     ).format(where=error.where, problem=error.problem)

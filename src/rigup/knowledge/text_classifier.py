@@ -134,11 +134,7 @@ def _model() -> _Model:
     except (OSError, msgspec.MsgspecError) as error:
         raise tables.KnowledgeError(WEIGHTS, str(error)) from error
     numbers = {term: number for number, term in enumerate(packed.terms.split("\n"))}
-    rarities, weights, ends = (
-        _numbers("H", packed.rarities),
-        array("h", _numbers("b", packed.weights)),
-        list(accumulate(packed.counts)),
-    )
+    rarities, weights, ends = (_numbers("H", packed.rarities), array("h", _numbers("b", packed.weights)), list(accumulate(packed.counts)))
     for number, weight in zip(packed.wide[::2], packed.wide[1::2], strict=True):
         weights[number] = weight
     return _Model(packed.causes, packed.offsets, packed.sound_offset, numbers, rarities, ends, packed.columns, weights)
@@ -248,9 +244,7 @@ def among(text: str, causes: Collection[str], message_ids: Iterable[str] = ()) -
     return [like for like in _rank(model, weights, known, most=2) if like.share >= _ENOUGH]
 
 
-def likenesses(
-    text: str, message_ids: Iterable[str] = (), doubt: float = 1.0, most: int = 3, but: Collection[str] = ()
-) -> list[Likeness]:
+def likenesses(text: str, message_ids: Iterable[str] = (), doubt: float = 1.0, most: int = 3, but: Collection[str] = ()) -> list[Likeness]:
     """The causes that a text reads like, the nearest first; none where it reads more like a sound machine than any of them.
 
     `message_ids` are the ids of the known messages in it: what they have in common with other texts is more than their words.
@@ -262,10 +256,7 @@ def likenesses(
 
     """
     model, weights = _model(), _weights(text, message_ids)
-    shares = [
-        0.0 if cause in but else share
-        for cause, share in zip([*model.causes, ""], _shares(model, weights), strict=True)
-    ]
+    shares = [0.0 if cause in but else share for cause, share in zip([*model.causes, ""], _shares(model, weights), strict=True)]
     return _rank(model, weights, shares, most) if max(shares[:_SOUND]) > max(doubt * shares[_SOUND], _LEAST) else []
 
 

@@ -109,9 +109,7 @@ class _Files(msgspec.Struct, frozen=True, kw_only=True):
     least: dict[str, str] = {}
 
 
-def pythons_with_wheel(
-    package: str, version: str, system: str, machine: str, pythons: Iterable[str]
-) -> tuple[str, ...] | None:
+def pythons_with_wheel(package: str, version: str, system: str, machine: str, pythons: Iterable[str]) -> tuple[str, ...] | None:
     """Which Pythons have a wheel of a release on PyPI.
 
     Args:

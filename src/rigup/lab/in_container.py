@@ -59,9 +59,14 @@ def _serve(asked: "dict[str, Any]") -> int:
         sys.stderr.write(_MARK + json.dumps(answer) + "\n")
         return _LACKS
     settings = {
-        "ip": asked["ip"], "port": asked["port"], "port_retries": 0, "open_browser": False, "root_dir": asked["folder"], "base_url": "/",
+        "ip": asked["ip"],
+        "port": asked["port"],
+        "port_retries": 0,
+        "open_browser": False,
+        "root_dir": asked["folder"],
+        "base_url": "/",
         "allow_remote_access": False,
-    }  # fmt: skip
+    }
     words = [python, "-c", _START]
     words += ["--ServerApp.{}={}".format(*setting) for setting in settings.items()]
     words += ["--ServerApp.allow_root=True"] if os.geteuid() == 0 else []
@@ -118,9 +123,7 @@ def _install(asked: "dict[str, Any]") -> int:
     folder, python = asked["packages"], _own_python(asked)
     if not os.path.exists(python) or subprocess.call([python, "-c", ""]):
         words = [sys.executable, "-m", "venv", "--system-site-packages", "--clear"]
-        if importlib.util.find_spec("ensurepip") is None or subprocess.call(
-            [*words, folder], stderr=subprocess.DEVNULL
-        ):
+        if importlib.util.find_spec("ensurepip") is None or subprocess.call([*words, folder], stderr=subprocess.DEVNULL):
             status = subprocess.call([*words, "--without-pip", folder])
             if status:
                 return status

@@ -28,10 +28,15 @@ def words(program: Sequence[str], folder: str, port: int) -> list[str]:
     Every value is joined to its option, so that no name becomes an option. The token stands in no word.
     """
     settings = {
-        "ip": HERE, "port": port, "port_retries": 0, "open_browser": False, "root_dir": folder, "base_url": "/",
+        "ip": HERE,
+        "port": port,
+        "port_retries": 0,
+        "open_browser": False,
+        "root_dir": folder,
+        "base_url": "/",
         "allow_remote_access": False,
         **({"allow_root": True} if is_root() else {}),
-    }  # fmt: skip
+    }
     return [*program, *(f"--ServerApp.{name}={value}" for name, value in settings.items())]
 
 

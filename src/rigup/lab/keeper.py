@@ -55,15 +55,12 @@ def _start(asked: "dict[str, Any]", folder: str) -> None:
     os.mkdir(folder, 0o700)
     os.makedirs(os.path.join(folder, "kernels", "python3"))
     kernel = {
-        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": asked["title"],
-        "language": "python", "env": asked["variables"],
-    }  # fmt: skip
-    for name, text in (
-        ("token", asked["token"]),
-        ("lease", ""),
-        ("starting", ""),
-        ("kernels/python3/kernel.json", json.dumps(kernel)),
-    ):
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": asked["title"],
+        "language": "python",
+        "env": asked["variables"],
+    }
+    for name, text in (("token", asked["token"]), ("lease", ""), ("starting", ""), ("kernels/python3/kernel.json", json.dumps(kernel))):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(text)
     if os.fork():
@@ -113,11 +110,7 @@ def _keep(asked: "dict[str, Any]", folder: str) -> None:
 def _by_srun(asked: "dict[str, Any]", folder: str) -> "subprocess.Popen[bytes]":
     """Ask the cluster for a job with the server; its own token goes over srun's standard input."""
     inside = "SLURM_JOB_ID" in os.environ  # the job that somebody is in is not the one that is asked for
-    variables = {
-        name: value
-        for name, value in os.environ.items()
-        if not (inside and name.startswith("SLURM_") and name != "SLURM_CONF")
-    }
+    variables = {name: value for name, value in os.environ.items() if not (inside and name.startswith("SLURM_") and name != "SLURM_CONF")}
     words = ["srun", "--job-name=" + os.path.basename(folder), "--nodes=1", "--ntasks=1", *asked["srun"]]
     words += [sys.executable, "-u", "-c", _SERVER]
     pipe = subprocess.PIPE
@@ -195,11 +188,7 @@ def _server(asked: "dict[str, Any]", folder: str) -> "subprocess.Popen[bytes]":
     variables["JUPYTER_PATH"] = folder + (os.pathsep + former if former else "")
     program = os.path.join(os.path.dirname(sys.executable), "jupyter-lab")
     words = [sys.executable, program, "--ServerApp.sock=" + os.path.join(folder, "socket")]
-    words += [
-        "--ServerApp.root_dir=" + os.path.expanduser(asked["folder"]),
-        "--ServerApp.open_browser=False",
-        "--ServerApp.base_url=/",
-    ]
+    words += ["--ServerApp.root_dir=" + os.path.expanduser(asked["folder"]), "--ServerApp.open_browser=False", "--ServerApp.base_url=/"]
     words += ["--ServerApp.allow_root=True"] if os.geteuid() == 0 else []
     return subprocess.Popen(words, env=variables, stdin=subprocess.DEVNULL)
 

@@ -69,9 +69,7 @@ def kernel_folders(own: str, variables: Mapping[str, str], environments: Iterabl
     return list(dict.fromkeys((*(posixpath.join(folder, "kernels") for folder in named), own, *shared)))
 
 
-def listed(
-    host: Host, folders: Sequence[str], environments: Mapping[str, Inside], makers: frozenset[str]
-) -> list[Kernel]:
+def listed(host: Host, folders: Sequence[str], environments: Mapping[str, Inside], makers: frozenset[str]) -> list[Kernel]:
     """All kernels of some folders.
 
     Args:
@@ -98,27 +96,29 @@ def _name(path: str) -> str:
     return posixpath.basename(posixpath.dirname(path)).lower()
 
 
-def _kernel(
-    host: Host, path: str, environments: Mapping[str, Inside], makers: frozenset[str], former: list[Kernel]
-) -> Kernel:
+def _kernel(host: Host, path: str, environments: Mapping[str, Inside], makers: frozenset[str], former: list[Kernel]) -> Kernel:
     described = description(host.read(path, _MOST_TEXT).body or "")
     if described is None:
         text = _("Its kernel.json is not what Jupyter reads: an object with the list argv.")
         fault = KernelFault(fault="not-readable", text=text, mended=None)
-        return Kernel(name=_name(path), title="", path=path, language="", python=None, environment=None, torch=None, variables={}, faults=[fault])  # fmt: skip
+        return Kernel(
+            name=_name(path), title="", path=path, language="", python=None, environment=None, torch=None, variables={}, faults=[fault]
+        )
     is_python = described.language in ("python", "") and any("ipykernel" in word for word in described.argv)
     python = described.argv[0] if is_python else None
     inside = _inside(host, python, path, environments)
-    faults = [
-        *_broken(host, python, inside),
-        *_blind(described, inside, makers),
-        *_hidden(former, described, environments),
-    ]
+    faults = [*_broken(host, python, inside), *_blind(described, inside, makers), *_hidden(former, described, environments)]
     return Kernel(
-        name=_name(path), title=described.display_name, path=path, language=described.language, python=python,
-        environment=inside.folder if inside else None, torch=inside.packages.get("torch") if inside else None,
-        variables=described.env, faults=faults,
-    )  # fmt: skip
+        name=_name(path),
+        title=described.display_name,
+        path=path,
+        language=described.language,
+        python=python,
+        environment=inside.folder if inside else None,
+        torch=inside.packages.get("torch") if inside else None,
+        variables=described.env,
+        faults=faults,
+    )
 
 
 def _inside(host: Host, python: str | None, path: str, environments: Mapping[str, Inside]) -> Inside | None:
@@ -153,9 +153,7 @@ def _blind(described: Description, inside: Inside | None, makers: frozenset[str]
     faults += [
         KernelFault(
             fault="empty-override",
-            text=_("It sets {name} to nothing, which AMD's runtime reads as a version: it then finds no GPU.").format(
-                name=name
-            ),
+            text=_("It sets {name} to nothing, which AMD's runtime reads as a version: it then finds no GPU.").format(name=name),
             mended=_("{name} is taken out.").format(name=name),
         )
         for name, value in described.env.items()

@@ -61,9 +61,11 @@ def _status(address: str, port: int, token: str) -> int:
 def _started(asked: "dict[str, Any]", folder: str, address: str, port: int) -> "subprocess.Popen[bytes]":
     os.makedirs(os.path.join(folder, "kernels", "python3"))
     kernel = {
-        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": asked["title"],
-        "language": "python", "env": asked["variables"],
-    }  # fmt: skip
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": asked["title"],
+        "language": "python",
+        "env": asked["variables"],
+    }
     for name, text in (("token", asked["token"]), ("kernels/python3/kernel.json", json.dumps(kernel))):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(text)
@@ -74,9 +76,13 @@ def _started(asked: "dict[str, Any]", folder: str, address: str, port: int) -> "
     for name, own in (("JUPYTER_PATH", folder), ("PATH", programs)):
         variables[name] = own + (os.pathsep + variables[name] if variables.get(name) else "")
     settings = {
-        "ip": address, "port": port, "port_retries": 0, "root_dir": os.path.expanduser(asked["folder"]), "open_browser": False,
+        "ip": address,
+        "port": port,
+        "port_retries": 0,
+        "root_dir": os.path.expanduser(asked["folder"]),
+        "open_browser": False,
         "base_url": "/",
-    }  # fmt: skip
+    }
     words = [sys.executable, os.path.join(programs, "jupyter-lab")]
     words += ["--ServerApp.{}={}".format(*setting) for setting in settings.items()]
     words += ["--ServerApp.allow_root=True"] if os.geteuid() == 0 else []

@@ -17,12 +17,7 @@ def _files(variables: Mapping[str, str]) -> list[Path]:
         own = [Path(variables.get("APPDATA", str(home)), "pip", "pip.ini")]
     else:
         config = variables.get("XDG_CONFIG_HOME") or str(home / ".config")
-        own = [
-            Path("/etc/xdg/pip/pip.conf"),
-            Path("/etc/pip.conf"),
-            home / ".pip" / "pip.conf",
-            Path(config, "pip", "pip.conf"),
-        ]
+        own = [Path("/etc/xdg/pip/pip.conf"), Path("/etc/pip.conf"), home / ".pip" / "pip.conf", Path(config, "pip", "pip.conf")]
     return [*own, *([Path(named)] if (named := variables.get("PIP_CONFIG_FILE")) else [])]
 
 

@@ -29,7 +29,16 @@ _END = 30.0
 _SLACK = 60.0  # Slurm looks at the ends of jobs twice a minute
 _MOST_LINE = 100_000
 # Where environments lie on other machines, for one that is named and not given as a path.
-_PLACES = ("$HOME", "$HOME/.virtualenvs", "$HOME/.venvs", "$HOME/miniforge3/envs", "$HOME/miniconda3/envs", "$HOME/anaconda3/envs", "$HOME/.conda/envs", "$HOME/micromamba/envs")  # fmt: skip
+_PLACES = (
+    "$HOME",
+    "$HOME/.virtualenvs",
+    "$HOME/.venvs",
+    "$HOME/miniforge3/envs",
+    "$HOME/miniconda3/envs",
+    "$HOME/anaconda3/envs",
+    "$HOME/.conda/envs",
+    "$HOME/micromamba/envs",
+)
 # Ctrl-C is for who started this, which then lets go over this very connection; ssh stays at the terminal, where it may ask.
 _DEAF = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
 _BOOT = "import sys; exec(compile(sys.stdin.read(int(sys.stdin.readline())), 'keeper', 'exec'))"
@@ -130,9 +139,7 @@ class Connection:
         try:
             self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
         except OSError as error:
-            raise LabError(
-                _("{program} cannot be started: {why}.").format(program=argv[4], why=error.strerror)
-            ) from error
+            raise LabError(_("{program} cannot be started: {why}.").format(program=argv[4], why=error.strerror)) from error
         self._lines, self._said = queue.Queue(maxsize=100), ""
         for work in (self._receive, self._listen):
             threading.Thread(target=work, args=(self._process, self._lines), daemon=True, name="rigup ssh").start()
@@ -147,18 +154,48 @@ class Connection:
 
     def _by_ssh(self, script: str) -> list[str]:
         return [
-            "ssh", "-T", "-a", "-x", "-o", "ExitOnForwardFailure=yes", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3",
-            "-o", "ConnectTimeout=30", "-o", "RemoteCommand=none", "-o", "PermitLocalCommand=no", "-o", "ControlPath=none", *self.wish.options,
-            "-L", f"127.0.0.1:{self.wish.port}:{self.run}/socket", "--", self.wish.host, f"sh -c {shlex.quote(script)}",
-        ]  # fmt: skip
+            "ssh",
+            "-T",
+            "-a",
+            "-x",
+            "-o",
+            "ExitOnForwardFailure=yes",
+            "-o",
+            "ServerAliveInterval=10",
+            "-o",
+            "ServerAliveCountMax=3",
+            "-o",
+            "ConnectTimeout=30",
+            "-o",
+            "RemoteCommand=none",
+            "-o",
+            "PermitLocalCommand=no",
+            "-o",
+            "ControlPath=none",
+            *self.wish.options,
+            "-L",
+            f"127.0.0.1:{self.wish.port}:{self.run}/socket",
+            "--",
+            self.wish.host,
+            f"sh -c {shlex.quote(script)}",
+        ]
 
     def _request(self, again: bool) -> bytes:
         source = _KEEPER.read_bytes()
         asked: dict[str, Any] = {
-            "run": self.run, "again": again, "token": self.wish.token, "folder": self.wish.folder, "grace": self.wish.grace,
-            "variables": dict(self.wish.variables), "patience": _PATIENCE, "title": "Python", "srun": self.wish.srun, "packages": self.wish.packages,
-            "node": _ON_NODE.read_text("utf-8") if self.wish.srun else "", "port": 0 if self.wish.host else self.wish.port,
-        }  # fmt: skip
+            "run": self.run,
+            "again": again,
+            "token": self.wish.token,
+            "folder": self.wish.folder,
+            "grace": self.wish.grace,
+            "variables": dict(self.wish.variables),
+            "patience": _PATIENCE,
+            "title": "Python",
+            "srun": self.wish.srun,
+            "packages": self.wish.packages,
+            "node": _ON_NODE.read_text("utf-8") if self.wish.srun else "",
+            "port": 0 if self.wish.host else self.wish.port,
+        }
         return str(len(source)).encode() + b"\n" + source + json.dumps(asked).encode() + b"\n"
 
     def _begun(self, message: dict[str, Any]) -> None:
@@ -175,8 +212,10 @@ class Connection:
         texts = {
             "lacks-srun": _("There is no srun on {host}: only the login node of a Slurm cluster takes --partition, --time and --gpus."),
             "no-folder": _("There is no folder {path} on {host}."),
-            "gone": _("The server on {host} is no longer there: the connection was broken for too long, or the machine was restarted, or its job is over."),
-        }  # fmt: skip
+            "gone": _(
+                "The server on {host} is no longer there: the connection was broken for too long, or the machine was restarted, or its job is over."
+            ),
+        }
         text = texts.get(str(message.get("error")), _("Jupyter did not start on {host}."))
         kind = ServerGone if message.get("error") == "gone" else LabError
         raise kind(text.format(host=self.wish.place, path=self.wish.folder), log)
@@ -190,9 +229,7 @@ class Connection:
         text = _("{python} on {host} lacks {packages}. Install them there: {command}")
         names_text = ", ".join(lacking)
         return LacksPackages(
-            text.format(python=cleaned(python), host=self.wish.place, packages=names_text, command=shlex.join(argv)),
-            lacking,
-            argv,
+            text.format(python=cleaned(python), host=self.wish.place, packages=names_text, command=shlex.join(argv)), lacking, argv
         )
 
     def _receive(self, process: "subprocess.Popen[bytes]", lines: "queue.Queue[bytes]") -> None:

@@ -55,9 +55,15 @@ class Server:
     """
 
     def __init__(
-        self, words: Sequence[str], environ: Mapping[str, str], port: int, token: str, folder: str | None = None,
-        say: Callable[[str], None] | None = None, holds_input: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        words: Sequence[str],
+        environ: Mapping[str, str],
+        port: int,
+        token: str,
+        folder: str | None = None,
+        say: Callable[[str], None] | None = None,
+        holds_input: bool = False,
+    ) -> None:
         self.port, self._token = port, token
         held = [sys.executable, "-I", str(CHILD), "hold" if holds_input else "watch", *words]
         try:
@@ -97,10 +103,14 @@ class Server:
                 raise LabError(_("Jupyter did not answer in {seconds} s.").format(seconds=round(seconds)), self.log)
             time.sleep(_PAUSE)
         if status != _LETS_IN:
-            text = _("Jupyter does not take the token that it was given: a setting in your jupyter_server_config is stronger. `jupyter --paths` lists where it lies.")  # fmt: skip
+            text = _(
+                "Jupyter does not take the token that it was given: a setting in your jupyter_server_config is stronger. `jupyter --paths` lists where it lies."
+            )
             raise LabError(text, self.log)
         if self._answers(with_token=False) not in _REFUSES:
-            text = _("Jupyter lets in everybody on this machine: take the empty token or password out of your jupyter_server_config. `jupyter --paths` lists where it lies.")  # fmt: skip
+            text = _(
+                "Jupyter lets in everybody on this machine: take the empty token or password out of your jupyter_server_config. `jupyter --paths` lists where it lies."
+            )
             raise LabError(text, self.log)
 
     def _answers(self, *, with_token: bool) -> int | None:

@@ -26,8 +26,10 @@ def endpoint_address(api: str) -> str:
     except ValueError:  # a bracket without its other, a port that is none
         fits = None
     if not fits or not (api.isascii() and api.isprintable()) or " " in api:
-        raise AddressError("not-found", _("{api} is no address of an endpoint: write for instance http://127.0.0.1:8080/v1.").format(api=api[:200]))  # fmt: skip
+        raise AddressError(
+            "not-found", _("{api} is no address of an endpoint: write for instance http://127.0.0.1:8080/v1.").format(api=api[:200])
+        )
     if parts.username or parts.password:
-        raise AddressError("key", _("An address holds nobody's name and password here: name the variable that holds the key."))  # fmt: skip
+        raise AddressError("key", _("An address holds nobody's name and password here: name the variable that holds the key."))
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
     return f"{parts.scheme}://{parts.netloc}{path or '/v1'}"

@@ -39,8 +39,16 @@ _DRIVE = lazy_regex(r"[A-Za-z]:[\\/]")
 _CHIP_OF_APPLE = lazy_regex(r"Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?\b")
 
 # Who makes what bears a vendor id; the catalogue knows the first few in detail.
-_VENDORS = {**catalogue.VENDORS, "1d94": "hygon", "1ed5": "moorethreads", "1414": "microsoft", "1da3": "habana", "1e3e": "iluvatar",
-            "9999": "metax", "0731": "jingjia"}  # fmt: skip
+_VENDORS = {
+    **catalogue.VENDORS,
+    "1d94": "hygon",
+    "1ed5": "moorethreads",
+    "1414": "microsoft",
+    "1da3": "habana",
+    "1e3e": "iluvatar",
+    "9999": "metax",
+    "0731": "jingjia",
+}
 _PATH = lazy_regex(r"/[^\0\n]{0,400}|[A-Za-z]:[\\/][^\0\n]{0,400}")
 
 
@@ -58,11 +66,7 @@ def kernel_without_its_interpreter(kernel: JupyterKernel, facts: Facts) -> State
 def card_on_bus(device: PciDevice) -> Statements:
     """A display or accelerator whose maker makes GPUs is a card; what only gives a picture is none."""
     vendor, model = device.get("vendor_id"), device.get("device_id")
-    if (
-        vendor not in _VENDORS
-        or (model and catalogue.is_display_only(vendor, model))
-        or not _is_gpu(device, vendor, model)
-    ):
+    if vendor not in _VENDORS or (model and catalogue.is_display_only(vendor, model)) or not _is_gpu(device, vendor, model):
         return
     fields = {mine: device.fields[theirs] for mine, theirs in _TAKEN.items() if theirs in device.fields}
     vendor_id = device.fields["vendor_id"]
@@ -84,13 +88,7 @@ def _isa_of_codename(name: str) -> str:
     return target.isa if target else ""
 
 
-_TAKEN = {
-    "pci_address": "address",
-    "driver": "driver",
-    "power": "power",
-    "revision": "revision",
-    "subsystem": "subsystem",
-}
+_TAKEN = {"pci_address": "address", "driver": "driver", "power": "power", "revision": "revision", "subsystem": "subsystem"}
 
 
 def _is_gpu(device: PciDevice, vendor: str, model: str | None) -> bool:
@@ -146,9 +144,7 @@ def _shares_memory(node: KfdNode) -> bool:
 def card_of_graphics(card: DrmCard) -> Statements:
     """The graphics layer numbers cards; its uevent tells the address."""
     if card.knows("pci_address") and (card.knows("vram") or card.knows("gtt")):
-        yield Gpu(
-            card.place, {name: card.fields[name] for name in ("pci_address", "vram", "gtt") if name in card.fields}
-        )
+        yield Gpu(card.place, {name: card.fields[name] for name in ("pci_address", "vram", "gtt") if name in card.fields})
 
 
 @derives(Distribution, Distribution)
@@ -195,14 +191,17 @@ def cards_that_torch_counts(torch: Torch, facts: Facts) -> Statements:
     count = torch.get("devices", 0)
     listed = [gpu for gpu in facts.of(Gpu) if gpu.place.meet(torch.place) is not None]
     alike = {(gpu.get("vendor"), gpu.get("name")) for gpu in listed}
-    if not facts.pasted or not len(listed) < count <= _MOST_COUNTED or len(alike) != 1 or not all(gpu.knows("nvml_index", "name") for gpu in listed):  # fmt: skip
+    if (
+        not facts.pasted
+        or not len(listed) < count <= _MOST_COUNTED
+        or len(alike) != 1
+        or not all(gpu.knows("nvml_index", "name") for gpu in listed)
+    ):
         return
     where = torch.fields["devices"]
     for number in sorted(set(range(count)) - {gpu.nvml_index for gpu in listed}):
-        same: dict[str, Reading] = {
-            name: listed[0].fields[name] for name in ("vendor", "name", "isa", "vram") if name in listed[0].fields
-        }
-        yield Gpu(listed[0].place, {**same, "nvml_index": where._replace(value=number), "seen_by": where._replace(value="torch")})  # fmt: skip
+        same: dict[str, Reading] = {name: listed[0].fields[name] for name in ("vendor", "name", "isa", "vram") if name in listed[0].fields}
+        yield Gpu(listed[0].place, {**same, "nvml_index": where._replace(value=number), "seen_by": where._replace(value="torch")})
 
 
 @derives(Torch)
@@ -235,9 +234,7 @@ def folder_of_variable(variable: Variable) -> Statements:
 
 
 # Below which folders state is kept, by the variable that names them: Linux and macOS, Windows.
-_STATES = {
-    "XDG_STATE_HOME": ("",), "HOME": ("/.local/state", "/Library/Application Support"), "USERPROFILE": ("/AppData/Local/rigup",),
-}  # fmt: skip
+_STATES = {"XDG_STATE_HOME": ("",), "HOME": ("/.local/state", "/Library/Application Support"), "USERPROFILE": ("/AppData/Local/rigup",)}
 
 
 @derives(StateFolder, Variable)
@@ -287,12 +284,14 @@ def service_of_variables(variable: Variable, facts: Facts) -> Statements:
         return
     where = variable.fields["name"]
     fields = {
-        "id": service.id, "name": service.name, "session_hours": service.session_hours or None, "idle_minutes": service.idle_minutes or None,
-        "kept": list(service.kept), "is_root": service.is_root,
-    }  # fmt: skip
-    yield HostedNotebook(
-        variable.place._replace(process=""), {key: where._replace(value=value) for key, value in fields.items()}
-    )
+        "id": service.id,
+        "name": service.name,
+        "session_hours": service.session_hours or None,
+        "idle_minutes": service.idle_minutes or None,
+        "kept": list(service.kept),
+        "is_root": service.is_root,
+    }
+    yield HostedNotebook(variable.place._replace(process=""), {key: where._replace(value=value) for key, value in fields.items()})
 
 
 @derives(HomeFolder)
@@ -324,11 +323,7 @@ def environment_in_force(variable: Variable, facts: Facts) -> Statements:
     active = kind == "venv" or "VIRTUAL_ENV" not in both
     yield PythonEnv(
         variable.place,
-        {
-            "prefix": where._replace(value=value.rstrip("/\\")),
-            "kind": where._replace(value=kind),
-            "active": where._replace(value=active),
-        },
+        {"prefix": where._replace(value=value.rstrip("/\\")), "kind": where._replace(value=kind), "active": where._replace(value=active)},
     )
 
 
@@ -365,10 +360,7 @@ def gpu_of_mac(platform: Platform) -> Statements:
     """Every Mac with an Apple processor has that chip's GPU, whatever its name."""
     if platform.get("system") == "macos" and platform.get("architecture") == "arm64":
         reading = platform.fields["architecture"]
-        yield Gpu(
-            platform.place,
-            {name: reading._replace(value=value) for name, value in (("vendor", "apple"), ("integrated", True))},
-        )
+        yield Gpu(platform.place, {name: reading._replace(value=value) for name, value in (("vendor", "apple"), ("integrated", True))})
 
 
 @derives(Platform)

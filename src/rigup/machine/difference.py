@@ -21,14 +21,55 @@ NEW: Final = "new"
 
 # The likeliest suspects first: what an update moves without being asked, then what a person sets.
 _SUSPECTS = (
-    "Platform.release", "Driver", "GraphicsSwitch", "Gpu.driver", "Gpu", "KernelModule.loaded", "KernelModule",
-    "DkmsBuild", "Account.groups", "DeviceNode", "Variable", "Gpu.shown_isa", "Torch", "TensorFlow", "JupyterKernel", "DriverLibrary",
-    "LoaderEntry", "PathLibrary", "SearchPath", "KernelParameter", "ModuleParameter", "Platform", "World",
-    "DeviceRules", "FileVariable", "UnitFile", "Service", "Firmware", "ContainerEngine", "PythonEnv", "Package",
-    "KernelLibrary", "Toolkit", "Memory", "SharedMemory", "PciDevice", "KfdNode", "ContainerToolkit", "CdiSpec",
-    "DkmsTree", "SlurmSetting", "SlurmNode", "NextBoot", "Kernel", "DeadLine", "SystemPackage", "PackageSource",
+    "Platform.release",
+    "Driver",
+    "GraphicsSwitch",
+    "Gpu.driver",
+    "Gpu",
+    "KernelModule.loaded",
+    "KernelModule",
+    "DkmsBuild",
+    "Account.groups",
+    "DeviceNode",
+    "Variable",
+    "Gpu.shown_isa",
+    "Torch",
+    "TensorFlow",
+    "JupyterKernel",
+    "DriverLibrary",
+    "LoaderEntry",
+    "PathLibrary",
+    "SearchPath",
+    "KernelParameter",
+    "ModuleParameter",
+    "Platform",
+    "World",
+    "DeviceRules",
+    "FileVariable",
+    "UnitFile",
+    "Service",
+    "Firmware",
+    "ContainerEngine",
+    "PythonEnv",
+    "Package",
+    "KernelLibrary",
+    "Toolkit",
+    "Memory",
+    "SharedMemory",
+    "PciDevice",
+    "KfdNode",
+    "ContainerToolkit",
+    "CdiSpec",
+    "DkmsTree",
+    "SlurmSetting",
+    "SlurmNode",
+    "NextBoot",
+    "Kernel",
+    "DeadLine",
+    "SystemPackage",
+    "PackageSource",
     "Distribution",
-)  # fmt: skip
+)
 _FIELDS = ("release", "version", "driver", "name", "loaded", "value")  # what tells of a subject before its other fields
 _RANK = {name: number for number, name in enumerate(_SUSPECTS)}
 _SIZES = frozenset(("total", "vram", "gtt", "unified", "commit_limit"))  # bytes; a kernel keeps some for itself
@@ -270,9 +311,7 @@ def _same_change(difference: Difference, first: Difference) -> bool:
 
 
 def _begins(value: Any, first: Any) -> bool:
-    return value == first or (
-        isinstance(value, str) and isinstance(first, str) and len(first) > 2 and value.startswith(first)
-    )
+    return value == first or (isinstance(value, str) and isinstance(first, str) and len(first) > 2 and value.startswith(first))
 
 
 def _new_kernel(difference: Difference, first: Difference) -> bool:
@@ -290,15 +329,9 @@ def _part_of(difference: Difference, first: Difference) -> bool:
     if difference.change != first.change:
         return False
     if first.kind == "PythonEnv":
-        return (
-            difference.kind == "Package" and difference.place.endswith(first.subject)
-        ) or difference.subject == first.subject
+        return (difference.kind == "Package" and difference.place.endswith(first.subject)) or difference.subject == first.subject
     if first.kind in ("Torch", "TensorFlow"):
-        return (
-            difference.kind == "Package"
-            and difference.subject == first.kind.lower()
-            and difference.place.endswith(first.subject)
-        )
+        return difference.kind == "Package" and difference.subject == first.kind.lower() and difference.place.endswith(first.subject)
     return first.kind == "Gpu" and difference.kind in ("PciDevice", "KfdNode") and difference.subject == first.subject
 
 

@@ -19,17 +19,83 @@ from rigup.machine.kinds import HomeFolder, PythonEnv
 from rigup.machine.store import Facts
 
 # What programs said, what is counted from other facts, and what the kernel numbers anew at each start.
-_ASIDE = frozenset((
-    "Symptom", "JobRequest", "Launch", "Mask", "CardCount", "UnlistedVendor", "UnloadedModule", "HomeFolder",
-    "DrmCard", "NetInterface", "RdmaPort", "PeerMemory", "Proof", "ProvenPackage", "StateFolder", "JupyterFolder",
-))  # fmt: skip
-_VOLATILE = frozenset((
-    "Gpu.memory_used", "Gpu.power", "Gpu.seen_by", "Gpu.ecc_errors", "Gpu.nvml_index",
-    "Gpu.runtime_index", "Gpu.adapter", "PciDevice.power", "Memory.available",
-    "Memory.commit_free", "SharedMemory.free", "DiskSpace.free", "Torch.executable", "PythonEnv.active",
-    "JupyterKernel.shown", "Variable.file",
-))  # fmt: skip
-_OF_A_MOMENT = frozenset(["PWD", "OLDPWD", "SHLVL", "_", "TERM", "SHELL", "LANG", "LANGUAGE", "COLUMNS", "LINES", "COLORTERM", "NO_COLOR", "DISPLAY", "WAYLAND_DISPLAY", "SSH_TTY", "HOSTNAME", "USER", "LOGNAME", "HOME", "TMPDIR", "TMP", "TEMP", "WSL_INTEROP", "CONDA_SHLVL", "CONDA_PROMPT_MODIFIER", "VIRTUAL_ENV_PROMPT", "MASTER_PORT", "RANK", "GLOBAL_RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "container"])  # fmt: skip
+_ASIDE = frozenset(
+    (
+        "Symptom",
+        "JobRequest",
+        "Launch",
+        "Mask",
+        "CardCount",
+        "UnlistedVendor",
+        "UnloadedModule",
+        "HomeFolder",
+        "DrmCard",
+        "NetInterface",
+        "RdmaPort",
+        "PeerMemory",
+        "Proof",
+        "ProvenPackage",
+        "StateFolder",
+        "JupyterFolder",
+    )
+)
+_VOLATILE = frozenset(
+    (
+        "Gpu.memory_used",
+        "Gpu.power",
+        "Gpu.seen_by",
+        "Gpu.ecc_errors",
+        "Gpu.nvml_index",
+        "Gpu.runtime_index",
+        "Gpu.adapter",
+        "PciDevice.power",
+        "Memory.available",
+        "Memory.commit_free",
+        "SharedMemory.free",
+        "DiskSpace.free",
+        "Torch.executable",
+        "PythonEnv.active",
+        "JupyterKernel.shown",
+        "Variable.file",
+    )
+)
+_OF_A_MOMENT = frozenset(
+    [
+        "PWD",
+        "OLDPWD",
+        "SHLVL",
+        "_",
+        "TERM",
+        "SHELL",
+        "LANG",
+        "LANGUAGE",
+        "COLUMNS",
+        "LINES",
+        "COLORTERM",
+        "NO_COLOR",
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "SSH_TTY",
+        "HOSTNAME",
+        "USER",
+        "LOGNAME",
+        "HOME",
+        "TMPDIR",
+        "TMP",
+        "TEMP",
+        "WSL_INTEROP",
+        "CONDA_SHLVL",
+        "CONDA_PROMPT_MODIFIER",
+        "VIRTUAL_ENV_PROMPT",
+        "MASTER_PORT",
+        "RANK",
+        "GLOBAL_RANK",
+        "LOCAL_RANK",
+        "NODE_RANK",
+        "GROUP_RANK",
+        "container",
+    ]
+)
 _OF_A_JOB = ("LC_", "XDG_", "JPY_", "JUPYTER_", "PMI", "OMPI_", "SLURM")  # beginnings of such names
 _BOOT_FILES = ("BOOT_IMAGE", "initrd", "root", "resume")  # they name files and disks, the kernel's version with them
 _LOGIN = lazy_regex(r"(?<=://)[^\s/@]{1,300}@")

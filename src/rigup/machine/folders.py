@@ -5,12 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import cached_property
 
-_UNLISTED = (
-    "/proc",
-    "/mnt",
-    "/home",
-    "/net",
-)  # too long, of another system's names, or mounted when somebody goes there
+_UNLISTED = ("/proc", "/mnt", "/home", "/net")  # too long, of another system's names, or mounted when somebody goes there
 _MOUNTS = "/proc/self/mounts"
 
 
@@ -25,9 +20,7 @@ class Folders:
 
     def __init__(self, listed: Callable[[str], list[str]], still: bool = False) -> None:
         self._listed = listed
-        self._trusted = (
-            still and sys.platform == "linux"
-        )  # elsewhere names may be asked for in other letters than listed
+        self._trusted = still and sys.platform == "linux"  # elsewhere names may be asked for in other letters than listed
         self._names: dict[str, list[str]] = {}
         self._whole: dict[str, set[str]] = {}  # of folders whose listings show all that can be reached
         self._gone: dict[str, bool] = {"": False}

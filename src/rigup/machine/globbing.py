@@ -46,11 +46,7 @@ def _halves(pattern: str) -> tuple[str, list[str]]:
     """The path down to the first part that names more than itself, and the parts from there on."""
     if not pattern.startswith("/") or pattern.endswith("/") or "//" in pattern:
         pattern = "".join("/" + part for part in pattern.split("/") if part)
-    sign = (
-        next((at for at, letter in enumerate(pattern) if letter in _SIGNS), -1)
-        if _is_odd(pattern)
-        else pattern.find("*")
-    )
+    sign = next((at for at, letter in enumerate(pattern) if letter in _SIGNS), -1) if _is_odd(pattern) else pattern.find("*")
     if sign < 0:
         return pattern, []
     start = pattern.rindex("/", 0, sign)
@@ -64,14 +60,8 @@ def _matching(names: list[str], part: str) -> list[str]:
         matching = fnmatch.filter(names, part)
     else:  # no pattern to compile
         head, *middle, tail = part.split("*")
-        ends = [
-            name
-            for name in names
-            if name.startswith(head) and name.endswith(tail) and len(name) >= len(part) - part.count("*")
-        ]
-        matching = (
-            [name for name in ends if _in_turn(name, middle, len(head), len(name) - len(tail))] if middle else ends
-        )
+        ends = [name for name in names if name.startswith(head) and name.endswith(tail) and len(name) >= len(part) - part.count("*")]
+        matching = [name for name in ends if _in_turn(name, middle, len(head), len(name) - len(tail))] if middle else ends
     return matching if part.startswith(".") else [name for name in matching if not name.startswith(".")]
 
 

@@ -38,9 +38,7 @@ def accelerators(facts: Facts) -> list[Device] | None:
         return None
     counted = all(gpu.knows("nvml_index") for gpu in gpus) and not all(gpu.knows("pci_address") for gpu in gpus)
     address = "~" if counted else None
-    ordered = sorted(
-        gpus, key=lambda gpu: (gpu.place.node, address or gpu.get("pci_address", "~"), gpu.get("nvml_index", 0))
-    )
+    ordered = sorted(gpus, key=lambda gpu: (gpu.place.node, address or gpu.get("pci_address", "~"), gpu.get("nvml_index", 0)))
     return [_device(number, gpu, facts) for number, gpu in enumerate(ordered)]
 
 
@@ -67,10 +65,7 @@ def _ids(gpu: Gpu) -> tuple[str, str]:
 
 
 def _device(index: int, gpu: Gpu, facts: Facts) -> Device:
-    plain = {
-        name: gpu.get(name)
-        for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "uuid", "power")
-    }
+    plain = {name: gpu.get(name) for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "uuid", "power")}
     if plain["name"]:
         plain["name"] = plain["name"].removesuffix(CUT).rstrip()  # a table had no room for the rest
     memory = {kind: gpu.get(kind) for kind in ("vram", "gtt", "unified") if gpu.get(kind) is not None}
@@ -86,12 +81,8 @@ def _device(index: int, gpu: Gpu, facts: Facts) -> Device:
 
 def _driver(gpu: Gpu, facts: Facts) -> Device:
     """The kernel driver bound to a card and its version, as far as known."""
-    driver = next(
-        (d for d in facts.of(Driver) if d.get("vendor") == gpu.get("vendor") and d.place.meet(gpu.place)), None
-    )
-    name = gpu.get("driver") or next(
-        (m.name for m in facts.of(KernelModule) if driver and m.get("name") == driver.get("vendor")), None
-    )
+    driver = next((d for d in facts.of(Driver) if d.get("vendor") == gpu.get("vendor") and d.place.meet(gpu.place)), None)
+    name = gpu.get("driver") or next((m.name for m in facts.of(KernelModule) if driver and m.get("name") == driver.get("vendor")), None)
     module = next((m for m in facts.of(KernelModule) if name and m.get("name") == name), None)
     version = (driver and driver.get("version")) or (module and module.get("version"))
     parts = {"name": name, "version": version, "shown_cuda": driver and driver.get("cuda")}

@@ -49,9 +49,7 @@ class Layout:
 
     def on_disk(self, inner: str) -> str:
         """The file of ours that holds a path without links."""
-        return self.root + (
-            "/".join(map(file_names.escaped, inner.split("/"))) if self._escaped else self._odd.real(inner)
-        )
+        return self.root + ("/".join(map(file_names.escaped, inner.split("/"))) if self._escaped else self._odd.real(inner))
 
     def target(self, inner: str) -> str | None:
         """What a link says, None where there is none."""

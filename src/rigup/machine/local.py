@@ -30,9 +30,7 @@ class Local:
         # `/Windows/…` without a drive would be looked for on the one where the person stands.
         self.root = root or (os.environ.get("SYSTEMDRIVE", "") if os.name == "nt" else "")
         self._most, self._still = most, still
-        self._found: dict[
-            str, list[str]
-        ] = {}  # what patterns name, where nothing comes or goes: several readers ask alike
+        self._found: dict[str, list[str]] = {}  # what patterns name, where nothing comes or goes: several readers ask alike
         self._programs: dict[str, str | None] = {}  # the same of programs
         self._folders = Folders(self._names_in, still)
         self._files: dict[str, set[str]] = {}  # of folders with many names
@@ -100,11 +98,7 @@ class Local:
         """Where a link leads in the end."""
         here = self._real_path(path)
         real = os.path.realpath(here)
-        return (
-            Answer(self._odd.readable(real.removeprefix(self.root)))
-            if os.path.lexists(here)
-            else Answer(None, "absent")
-        )
+        return Answer(self._odd.readable(real.removeprefix(self.root))) if os.path.lexists(here) else Answer(None, "absent")
 
     def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:
         """What a program prints under LC_ALL=C. It is ended, with its children, when the time is up."""
@@ -130,9 +124,7 @@ class Local:
     def _line(self, path: str) -> str:
         with contextlib.suppress(OSError):
             status = os.lstat(self._real_path(path))
-            arrow = (
-                " -> " + self._odd.readable(os.readlink(self._real_path(path))) if stat.S_ISLNK(status.st_mode) else ""
-            )
+            arrow = " -> " + self._odd.readable(os.readlink(self._real_path(path))) if stat.S_ISLNK(status.st_mode) else ""
             return ls_line(status.st_mode, _user(status.st_uid), _group(status.st_gid), path + arrow)
         return ""
 

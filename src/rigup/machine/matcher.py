@@ -12,9 +12,7 @@ from rigup.machine.literals import wordings_of
 from rigup.machine.texts import Hit, Text, is_typed
 
 _MISSED = r"\b(?:no|nor|neither|never|without|not any|nothing like|(?:do|did|could|can)(?:n.t|not| not) (?:see|get|find|have))(?: (?:any|an?|the|such|single|more))?"
-_DENIED = lazy_regex(
-    r"(?i)" + _MISSED + r"(?: \w{1,12})? ?[`\"'“*]{1,3}$"
-)  # "there is no `GPU has fallen off`": a quotation
+_DENIED = lazy_regex(r"(?i)" + _MISSED + r"(?: \w{1,12})? ?[`\"'“*]{1,3}$")  # "there is no `GPU has fallen off`": a quotation
 _DENIED_PLAIN = lazy_regex(r"(?i)" + _MISSED + r" $")
 _BARE = 8  # characters of an answer that tells nothing without its question
 _BEFORE = 60  # characters in which it is said that a message did not come

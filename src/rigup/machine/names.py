@@ -6,13 +6,31 @@ import re
 from rigup.knowledge.patterns import lazy_regex
 
 _MAKERS = frozenset(
-    ("nvidia", "geforce", "amd", "ati", "radeon", "instinct", "graphics", "intel", "corporation", "inc", "gpu",
-     "advanced", "micro", "devices", "tesla", "quadro", "tm", "r", "apple", "device")
-)  # fmt: skip
+    (
+        "nvidia",
+        "geforce",
+        "amd",
+        "ati",
+        "radeon",
+        "instinct",
+        "graphics",
+        "intel",
+        "corporation",
+        "inc",
+        "gpu",
+        "advanced",
+        "micro",
+        "devices",
+        "tesla",
+        "quadro",
+        "tm",
+        "r",
+        "apple",
+        "device",
+    )
+)
 # Words that make another model of a number: without them "RTX 3090" would be its own "Ti".
-_MODELS = frozenset(
-    ("ti", "super", "xt", "xtx", "xl", "gre", "max", "pro", "ultra", "d", "m", "se", "le", "ada", "blackwell", "s")
-)  # fmt: skip
+_MODELS = frozenset(("ti", "super", "xt", "xtx", "xl", "gre", "max", "pro", "ultra", "d", "m", "se", "le", "ada", "blackwell", "s"))
 CUT = "..."  # how nvidia-smi ends a name that its table has no room for
 _MARKS = lazy_regex(r"\((?:r|tm|c)\)", re.IGNORECASE)
 _WORDS = lazy_regex(r"[a-z0-9]+")

@@ -10,9 +10,21 @@ from collections.abc import Callable
 from typing import Any
 
 COLUMNS = (
-    "index", "name", "uuid", "pci.bus_id", "driver_version", "memory.total [MiB]", "memory.used [MiB]", "compute_cap",
-    "pcie.link.width.current", "pcie.link.width.max", "pcie.link.gen.current", "pcie.link.gen.max", "utilization.gpu [%]", "clocks_event_reasons.active",
-)  # fmt: skip
+    "index",
+    "name",
+    "uuid",
+    "pci.bus_id",
+    "driver_version",
+    "memory.total [MiB]",
+    "memory.used [MiB]",
+    "compute_cap",
+    "pcie.link.width.current",
+    "pcie.link.width.max",
+    "pcie.link.gen.current",
+    "pcie.link.gen.max",
+    "utilization.gpu [%]",
+    "clocks_event_reasons.active",
+)
 PROCESS_COLUMNS = ("pid", "process_name", "used_gpu_memory [MiB]", "gpu_index", "type", "uid")
 
 

@@ -26,20 +26,7 @@ _HIDDEN = "redacted-"  # how a pseudonym of what was taken out begins
 _FACTS = "machine"  # what was read; its variables are kept by the allow list
 _VARIABLES = ("variables", "file_variables")
 _FIELDS = {"node": "host", "host": "host", "hostname": "host", "user": "user", "owner": "user"}
-_PLACES = (
-    "here",
-    "host",
-    "windows",
-    "container",
-    "shell",
-    "service",
-    "unit",
-    "kernel",
-    "rank",
-    "program",
-    "before",
-    "after",
-)
+_PLACES = ("here", "host", "windows", "container", "shell", "service", "unit", "kernel", "rank", "program", "before", "after")
 _SERIALS = ("serial", "serial_number")
 
 

@@ -60,10 +60,16 @@ def _at_node(place: Place, label: str) -> Place:
 
 
 _HINTS = {
-    "host": Place(world="host"), "container": Place(world="container"), "docker": Place(world="container"),
-    "podman": Place(world="container"), "windows": Place(world="windows"), "service": Place(process="service"),
-    "before": Place(moment="before"), "after": Place(moment="after"), "shell": Place(process="shell"),
-}  # fmt: skip
+    "host": Place(world="host"),
+    "container": Place(world="container"),
+    "docker": Place(world="container"),
+    "podman": Place(world="container"),
+    "windows": Place(world="windows"),
+    "service": Place(process="service"),
+    "before": Place(moment="before"),
+    "after": Place(moment="after"),
+    "shell": Place(process="shell"),
+}
 
 
 def hinted(name: str, base: Place = Place()) -> Place:
@@ -71,11 +77,7 @@ def hinted(name: str, base: Place = Place()) -> Place:
     stem = name.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()
     kind, _, rest = stem.partition("-")
     if (kind == "node" and rest) or re.fullmatch(r"(?:node|host|gpu|worker|compute|rank)\d+", stem):
-        return (
-            base._replace(process="rank:" + stem[4:]) if stem.startswith("rank") else base._replace(node=rest or stem)
-        )
+        return base._replace(process="rank:" + stem[4:]) if stem.startswith("rank") else base._replace(node=rest or stem)
     hint = _HINTS.get(kind, Place())
-    named = hint._replace(
-        **{part: value + ":" + rest for part, value in hint._asdict().items() if value and rest and part != "moment"}
-    )
+    named = hint._replace(**{part: value + ":" + rest for part, value in hint._asdict().items() if value and rest and part != "moment"})
     return Place(*(mine or theirs for mine, theirs in zip(named, base, strict=True)))

@@ -38,10 +38,7 @@ def answer_of(program: str, argv: tuple[str, ...], environment: Mapping[str, str
 def _started(program: str, argv: tuple[str, ...], environment: Mapping[str, str]) -> tuple[int, int]:
     """The program's number, and the end of the pipe into which it prints. Raises OSError, ValueError."""
     reading, writing = os.pipe()
-    streams = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        *((os.POSIX_SPAWN_DUP2, writing, end) for end in (1, 2)),
-    ]
+    streams = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), *((os.POSIX_SPAWN_DUP2, writing, end) for end in (1, 2))]
     try:
         return os.posix_spawn(program, argv, environment, file_actions=streams, setsid=True, setsigdef=[_PIPE]), reading
     except (OSError, ValueError):
@@ -117,9 +114,7 @@ def _by_subprocess(argv: tuple[str, ...], environment: Mapping[str, str], second
     import subprocess
     import threading
 
-    process = subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment
-    )
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
     late = threading.Event()
 
     def end_late() -> None:

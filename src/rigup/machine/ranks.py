@@ -12,9 +12,7 @@ _LABEL = lazy_regex(
     r"\[?(?:rank|default)?(?P<rank>\d{1,5})\]?:[ \t]|\[(?:rank |default)?(?P<other>\d{1,5})\]:?[ \t])"
 )
 _ERROR = lazy_regex(r"^(?:[A-Za-z_][\w.]{0,80}(?:Error|Exception|Interrupt)\b|terminate called|Fatal Python error)")
-_TASK = lazy_regex(
-    r"(?:task|rank)s? (?P<rank>\d{1,5}): (?P<end>Killed|Segmentation fault|Aborted|Bus error|Out Of Memory)"
-)
+_TASK = lazy_regex(r"(?:task|rank)s? (?P<rank>\d{1,5}): (?P<end>Killed|Segmentation fault|Aborted|Bus error|Out Of Memory)")
 # What a rank says that is itself a victim: its peer went away, or a launcher ended it.
 _VICTIM = lazy_regex(
     r"Connection (?:closed|reset) by peer|remote (?:worker|process|peer)|Broken pipe|[Ss]ocket (?:closed|Timeout)|"

@@ -112,9 +112,15 @@ DERIVED: dict[str, Derivation] = {}
 
 
 def reads(
-    *about: type[Fact], inputs: Iterable[Input] = (), marks: tuple[str, ...] = (), whole: str = "",
-    matched: str = "", process: str = "", rank: int = 1, adds: tuple[type[Fact], ...] = (),
-) -> Callable[[Read], Read]:  # fmt: skip
+    *about: type[Fact],
+    inputs: Iterable[Input] = (),
+    marks: tuple[str, ...] = (),
+    whole: str = "",
+    matched: str = "",
+    process: str = "",
+    rank: int = 1,
+    adds: tuple[type[Fact], ...] = (),
+) -> Callable[[Read], Read]:
     """Register a reader. `about` are the kinds that it looks for: an absence of them is its to tell.
 
     Of the kinds that it `adds` to it sees a part only: where it finds none there may still be some.
@@ -127,9 +133,7 @@ def reads(
             return read
         wait_for(marks)
         place = Place(process=process)
-        READERS[read.__name__] = Reader(
-            read.__name__, about, read, tuple(inputs), marks, whole, matched, place, rank, adds
-        )
+        READERS[read.__name__] = Reader(read.__name__, about, read, tuple(inputs), marks, whole, matched, place, rank, adds)
         return read
 
     return register

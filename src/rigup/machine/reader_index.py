@@ -106,9 +106,7 @@ def _register(rows: list[_Declared]) -> None:
         about, adds = (tuple(by_name[kind] for kind in named) for named in (row.about, row.adds))
         late = Late(row.module, row.name, row.line)
         inputs = tuple(map(_as_asked_here, row.inputs))
-        READERS[row.name] = Reader(
-            row.name, about, late, inputs, row.marks, row.whole, row.matched, row.place, row.rank, adds
-        )
+        READERS[row.name] = Reader(row.name, about, late, inputs, row.marks, row.whole, row.matched, row.place, row.rank, adds)
 
 
 def build(path: Path, shipped: bool = False) -> Index:
@@ -151,9 +149,17 @@ def _declared(reader: Reader) -> _Declared:
     about, adds = ([kind.__name__ for kind in kinds] for kinds in (reader.about, reader.adds))
     where = reader.read.__module__, line_of(reader.read)
     return _Declared(
-        reader.name, *where, about, tuple(map(_as_asked_anywhere, reader.inputs)), reader.marks, reader.whole, reader.matched, reader.place,
-        reader.rank, adds,
-    )  # fmt: skip
+        reader.name,
+        *where,
+        about,
+        tuple(map(_as_asked_anywhere, reader.inputs)),
+        reader.marks,
+        reader.whole,
+        reader.matched,
+        reader.place,
+        reader.rank,
+        adds,
+    )
 
 
 def _as_asked_anywhere(query: Input) -> Input:
@@ -187,7 +193,5 @@ def _is_own(function: Callable[..., object]) -> bool:
 
 def _stamps() -> Stamps:
     folder = Path(__file__).parent
-    files = [
-        str(folder / name) for name in ("derive.py", "order.py", "reader.py", "reader_files.py", Path(__file__).name)
-    ]
+    files = [str(folder / name) for name in ("derive.py", "order.py", "reader.py", "reader_files.py", Path(__file__).name)]
     return {path: stamp(path) for path in (*files, *python_files(str(folder / "readers")))}

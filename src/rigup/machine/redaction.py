@@ -166,9 +166,7 @@ class Redactor:
         return recording._replace(argv=words, output=output)
 
     def _node(self, node: dict[str, Any]) -> dict[str, Any]:
-        fields = {
-            name: self._account(str(value)) if name in ("owner", "group") else value for name, value in node.items()
-        }
+        fields = {name: self._account(str(value)) if name in ("owner", "group") else value for name, value in node.items()}
         return {**fields, "acl": [self._acl_entry(str(entry)) for entry in node["acl"]]} if node.get("acl") else fields
 
     def _acl_entry(self, entry: str) -> str:
@@ -190,9 +188,7 @@ class Redactor:
         if isinstance(data.get("id"), str):
             account["id"] = self.text(data["id"])
         if isinstance(environment := data.get("environment"), dict):
-            account["environment"] = {
-                self.text(str(name)): self._environment(str(name), str(value)) for name, value in environment.items()
-            }
+            account["environment"] = {self.text(str(name)): self._environment(str(name), str(value)) for name, value in environment.items()}
         return account
 
 

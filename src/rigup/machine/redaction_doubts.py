@@ -20,9 +20,7 @@ _SHOWN = 70  # characters of a doubtful line
 _HANDED_ON = lazy_regex(
     r"(?m)^(?P<head>[ \t]{0,12}(?:export|declare -x|typeset -x|Environment=|ENV[ \t]|set(?= \w{1,100}=))[ \t]{0,4})(?P<pairs>[^\n]{1,8000})$"
 )
-_SET = lazy_regex(
-    r"(?m)^(?P<head>[ \t]{0,12}(?:set -gx|set -x|setenv|setx))(?P<pairs>[ \t]{1,4}\w{1,100}[ \t][^\n]{1,8000})$"
-)
+_SET = lazy_regex(r"(?m)^(?P<head>[ \t]{0,12}(?:set -gx|set -x|setenv|setx))(?P<pairs>[ \t]{1,4}\w{1,100}[ \t][^\n]{1,8000})$")
 _SHELLED = lazy_regex(
     r"(?P<name>(?<=\$env:)[A-Za-z_]\w{0,100})(?P<between>[ \t]{0,4}=[ \t]{0,4})(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?|[^\s;\"']+)"
 )
@@ -132,16 +130,13 @@ def without_variables(body: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps
         return body
     redacted = _HANDED_ON.sub(lambda match: match["head"] + _pairs(match["pairs"], path, pseudonyms, keeps), body)
     return _SET.sub(
-        lambda match: match["head"]
-        + _SPACED.sub(lambda pair: _pair(pair, path, pseudonyms, keeps), match["pairs"], count=1), redacted
-    )  # fmt: skip
+        lambda match: match["head"] + _SPACED.sub(lambda pair: _pair(pair, path, pseudonyms, keeps), match["pairs"], count=1), redacted
+    )
 
 
 def _fields(body: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """`{"NAME": "value"}`."""
-    return _FIELD.sub(
-        lambda match: match["head"] + _file_value(match["name"], match["value"], path, pseudonyms, keeps), body
-    )  # fmt: skip
+    return _FIELD.sub(lambda match: match["head"] + _file_value(match["name"], match["value"], path, pseudonyms, keeps), body)
 
 
 def _items(body: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:

@@ -16,9 +16,20 @@ from rigup.machine.redaction_contexts import HOSTS, WHOLE_FILES, Context, lowere
 _SHORTEST = 3  # letters of a name that is taken out wherever it stands
 _FILE = lazy_regex(r"\.\w{1,5}\Z")
 _ALIKE = (("user", "folder"), ("folder", "user"))
-_COLUMNS = {"user": "user", "username": "user", "owner": "user", "account": "group", "sn": "serial number",
-            "serial": "serial number", "nodelist": "host", "hostnames": "host"}  # fmt: skip
-_HEADS = lazy_regex(r"^[ \t]{0,8}(?:JOBID|Job ID|PID|USER|Node|NAME|ACCOUNT|Account)\b[^\n]{0,200}\b(?:USER|OWNER|User|Account|ACCOUNT|SN|SERIAL|PID)\b[^\n]{0,200}$", re.MULTILINE)  # fmt: skip
+_COLUMNS = {
+    "user": "user",
+    "username": "user",
+    "owner": "user",
+    "account": "group",
+    "sn": "serial number",
+    "serial": "serial number",
+    "nodelist": "host",
+    "hostnames": "host",
+}
+_HEADS = lazy_regex(
+    r"^[ \t]{0,8}(?:JOBID|Job ID|PID|USER|Node|NAME|ACCOUNT|Account)\b[^\n]{0,200}\b(?:USER|OWNER|User|Account|ACCOUNT|SN|SERIAL|PID)\b[^\n]{0,200}$",
+    re.MULTILINE,
+)
 _CELL = lazy_regex(r"[^\W_][\w.-]{1,60}")
 _MOST_ROWS = 200  # of a table
 # What a program answers to who one is, and what somebody says to a login.
@@ -144,11 +155,7 @@ class Names:
     def _add_serial(self, kind: str, value: str) -> None:
         """A number of ours in as many digits: it is read as a number where it was one."""
         plain = value.removeprefix("0x").removeprefix("0X")
-        if (
-            not re.fullmatch(r"(?=.*\d)[\w.-]{4,200}", plain)
-            or len(plain.strip("0")) < 4
-            or value.lower() in self.everywhere
-        ):
+        if not re.fullmatch(r"(?=.*\d)[\w.-]{4,200}", plain) or len(plain.strip("0")) < 4 or value.lower() in self.everywhere:
             return
         if kind == "unique id" or value != plain:
             number = str(int(plain, 10 if plain.isdigit() and kind == "unique id" else 16)) if _is_number(plain) else ""

@@ -12,20 +12,14 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
 
 _UUID = lazy_regex(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
-_UUID_BEHIND = lazy_regex(
-    r"(?<=[.:])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])"
-)  # uuid:…, uuid.…
+_UUID_BEHIND = lazy_regex(r"(?<=[.:])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")  # uuid:…, uuid.…
 _PART_OF_UUID = lazy_regex(
     r"(?<![A-Za-z0-9-])(?P<kind>GPU-|MIG-)(?P<start>[0-9a-f]{8}(?:-[0-9a-f]{0,4}){0,3}|[0-9a-f]{4,7})(?![0-9A-Za-z-])"
 )
 _HIP_UUID = lazy_regex(r"(?<![A-Za-z0-9-])GPU-(?P<id>[0-9a-f]{16})(?![0-9A-Za-z-])")
-_DISK = lazy_regex(
-    r"(?P<name>\b(?:PART)?UUID=\"?)(?P<value>[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}-\d\d|[0-9A-Fa-f]{16})(?![\w-])"
-)
+_DISK = lazy_regex(r"(?P<name>\b(?:PART)?UUID=\"?)(?P<value>[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}-\d\d|[0-9A-Fa-f]{16})(?![\w-])")
 _MAC = lazy_regex(r"(?<![0-9A-Za-z:.-])[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1){4,18}[0-9a-fA-F]{2}(?![0-9A-Za-z:-])")
-_CARD_OF_NAME = lazy_regex(
-    r"\b(?P<kind>enx|wlx|wwx)(?P<plain>[0-9a-f]{12})(?![0-9A-Za-z])"
-)  # an interface called by its address
+_CARD_OF_NAME = lazy_regex(r"\b(?P<kind>enx|wlx|wwx)(?P<plain>[0-9a-f]{12})(?![0-9A-Za-z])")  # an interface called by its address
 _SPACED_NAME = lazy_regex(r"(?i)\b(?P<head>wwn device id:[ \t]{0,8})(?P<value>[0-9a-f](?:[ ]?[0-9a-f]){15})\b")
 _DOTTED_MAC = lazy_regex(r"(?i)(?<![\w.])(?=[0-9.]{0,12}[a-f])[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(?![\w.])")
 _LICENCE = lazy_regex(r"(?<![\w-])(?=[A-Z-]{0,28}\d)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![\w-])")
@@ -35,9 +29,7 @@ _GUID = lazy_regex(r"(?<![0-9A-Za-z:.])[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![0-9A-Za
 _IPV4 = lazy_regex(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\.?\d|[A-Za-z_])")
 _IPV6 = lazy_regex(r"(?i)(?<![\w:.])(?=[23f][0-9a-f]{3}:)[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])")
 _EMAIL = lazy_regex(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])")
-_SERVICES = lazy_regex(
-    r"(?i)(?:git|hg|svn)@.*|.*\.(?:service|socket|target|slice|mount|timer|device|scope|path|swap|conf)"
-)
+_SERVICES = lazy_regex(r"(?i)(?:git|hg|svn)@.*|.*\.(?:service|socket|target|slice|mount|timer|device|scope|path|swap|conf)")
 _HEXADECIMAL = lazy_regex(r"(?<![0-9A-Za-z.:])[0-9a-fA-F]{1,8}[:-][0-9a-fA-F:-]{6,80}(?![0-9A-Za-z])")
 _SMALL = 40  # parts of a version rarely exceed it; of an address they mostly do
 # Words after which four numbers are an address, and words after which they are a version.
@@ -231,9 +223,7 @@ def _disk(value: str, pseudonyms: Pseudonyms) -> str:
         return value
     pseudonyms.counts["uuid"] += 1
     head, dash, tail = value.partition("-")
-    digits = (
-        f"{pseudonyms.number('disk', head if len(tail) == 2 else plain):0{len(head if len(tail) == 2 else plain)}x}"
-    )
+    digits = f"{pseudonyms.number('disk', head if len(tail) == 2 else plain):0{len(head if len(tail) == 2 else plain)}x}"
     return digits + dash + tail if len(tail) == 2 or not dash else digits[:4] + dash + digits[4:]
 
 

@@ -21,11 +21,11 @@ _NAME = lazy_regex(r"[\w.-]{0,80}")  # letters of a name, from its end on
 _TAIL = r"(?P<tail>[_-]?\d{1,3}|[_-]?(?i:id|value|string|data|clear|plain))?"
 _STYLED = r"(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[\d;]{0,12}m){0,3}"  # colours, as they are or written out
 _QUOTE = r"(?:\\{0,7}[\"']|&quot;|&#3[49];)"
-_BETWEEN = rf"(?P<between>{_STYLED}{_QUOTE}?[ \t]{{0,40}}(?:=>|:=|\\?=|=|:(?!//)|>|：|＝){_STYLED}[ \t]{{0,8}}{_STYLED}(?:&quot;|&#3[49];)?)"
+_BETWEEN = (
+    rf"(?P<between>{_STYLED}{_QUOTE}?[ \t]{{0,40}}(?:=>|:=|\\?=|=|:(?!//)|>|：|＝){_STYLED}[ \t]{{0,8}}{_STYLED}(?:&quot;|&#3[49];)?)"
+)
 _ASSIGNED = lazy_regex(
-    _TAIL
-    + _BETWEEN
-    + r"(?![|>][+-]?[ \t]{0,8}[\r\n])(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\{1,7}\"[^\"\\\r\n]{1,4000}|"
+    _TAIL + _BETWEEN + r"(?![|>][+-]?[ \t]{0,8}[\r\n])(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\{1,7}\"[^\"\\\r\n]{1,4000}|"
     r"[^\s\"'&,;<>()\[\]{}\\]{1,4000})"
 )
 _OPTION = lazy_regex(_TAIL + r"(?P<between>[ \t]{1,4}|\x00)(?P<value>[^\s\"'\x00-][^\s\"'\x00]{2,4000})")
@@ -42,9 +42,7 @@ _BESIDE = lazy_regex(  # "user admin, password …", "Password for the user (x):
 )
 _NETRC = lazy_regex(r"(?i)(?:^[ \t]{0,8}|\b(?:machine|login|default)[ \t][^\n]{0,300})\Z")
 _SCHEME = r"(?:(?i:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4})?"
-_REST = lazy_regex(
-    r"(?P<tail>)(?P<between>[\"']?[ \t]{0,40}[:=][ \t]{0,8}[\"']?" + _SCHEME + r")(?P<value>[^\s\"'][^\r\n\"']{0,4000})"
-)
+_REST = lazy_regex(r"(?P<tail>)(?P<between>[\"']?[ \t]{0,40}[:=][ \t]{0,8}[\"']?" + _SCHEME + r")(?P<value>[^\s\"'][^\r\n\"']{0,4000})")
 _BEARER = lazy_regex(r"(?P<tail>)(?P<between>[ \t]{1,4})(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})")
 _RESTS = frozenset(("authorization", "cookie", "key content", "ssid", "ssid name", "security key"))
 _WORD_BEFORE = lazy_regex(r"(?P<word>[A-Za-z]{2,20})[ \t]\Z")
@@ -53,7 +51,7 @@ _HARMLESS = lazy_regex(
     r"(?i)true|false|yes|no|none|null|nil|on|off|auto|unset|default|required|optional|enabled|disabled|present|absent|"
     r"\$\{?\w{1,80}\}?|%\w{1,80}%|<[^>\n]{0,60}>|[\d.]{1,6}|str|string|bytes|int|bool|bearer|basic|token|digest|negotiate|os\.environ.*|self\.\w{1,60}|\.{2,}|"
     r"=\d{1,5}(?:\.\d{1,8}){1,4}(?:\.?(?:post|dev|rc|a|b)\d{1,8})?(?:\+[a-z0-9.]{1,20})?"  # a pinned release: `tiktoken==0.14.0`
-)  # fmt: skip
+)
 _LOOKED = 200  # characters of a value that tell whether it may be one
 _LEAST_DIGITS = 4  # of a number that may open something
 _LOUD = ("PASS", "PWD", "PW")  # ends of variables' names
@@ -84,11 +82,7 @@ def _is_secret(name: str, value: str) -> bool:
     """Whether the name calls it a secret, and the value may be one."""
     if not is_secret(name.lstrip("-")):
         return False
-    if (
-        any(word in name.lower() for word in words("password"))
-        or is_joined(name)
-        or (name.isupper() and name.endswith(_LOUD))
-    ):
+    if any(word in name.lower() for word in words("password")) or is_joined(name) or (name.isupper() and name.endswith(_LOUD)):
         return True
     value = value[:_LOOKED]
     if name == "PIN":

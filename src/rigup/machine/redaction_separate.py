@@ -26,13 +26,9 @@ _BELOW = lazy_regex(
 # `--token \` and the word on the next line.
 _CONTINUED = lazy_regex(r"(?P<tail>)(?P<between>[ \t=]{1,4}[\\`^]\r?\n[ \t]{0,80})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
 # `WANDB_API_KEY      …`, a list of variables in columns.
-_COLUMN = lazy_regex(
-    r"(?P<tail>)(?P<between>[ \t]{1,60})(?P<value>[^\s\"'=:|-][^\s\"'|]{5,4000})(?=[ \t]{0,8}(?:[\r\n]|\Z))"
-)
+_COLUMN = lazy_regex(r"(?P<tail>)(?P<between>[ \t]{1,60})(?P<value>[^\s\"'=:|-][^\s\"'|]{5,4000})(?=[ \t]{0,8}(?:[\r\n]|\Z))")
 # `config set --secret dbPassword …`, `setenv TOKEN …`, `write domain apiKey -string …`.
-_SET = lazy_regex(
-    r"(?P<tail>)(?P<between>[ \t]{1,4}(?:--?[a-z]{1,20}[ \t]{1,4})?[\"']?)(?P<value>[^\s\"'=:-][^\s\"']{3,4000})"
-)
+_SET = lazy_regex(r"(?P<tail>)(?P<between>[ \t]{1,4}(?:--?[a-z]{1,20}[ \t]{1,4})?[\"']?)(?P<value>[^\s\"'=:-][^\s\"']{3,4000})")
 _SETS = lazy_regex(r"(?i)(?:^|[\s;&|(])(?:set|setenv|write|put|config|configure|add|create|store|login|env)(?=[\s-])")
 # `define('DB_PASSWORD', '…')`, `SetEnvironmentVariable("KEY", "…")`.
 _ARGUMENT = lazy_regex(r"(?P<tail>)(?P<between>[\"'],[ \t]{0,4}[\"'])(?P<value>[^\s\"']{4,4000})(?=[\"'])")
@@ -50,21 +46,15 @@ _MOST_ROWS = 200
 _COLUMN_NAME = lazy_regex(r"[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,10}")
 _SIGNS = frozenset("!#$%^&*@+~")
 
-_ROW = lazy_regex(
-    r"(?m)^(?P<head>[ \t]{1,60}[\w.-]{1,200}[ \t]{0,4}:[ \t]{1,20}[\"']?)(?P<value>[^\s\"'|>{\[][^\"'\r\n]{0,20000})"
-)
+_ROW = lazy_regex(r"(?m)^(?P<head>[ \t]{1,60}[\w.-]{1,200}[ \t]{0,4}:[ \t]{1,20}[\"']?)(?P<value>[^\s\"'|>{\[][^\"'\r\n]{0,20000})")
 _FIELD = lazy_regex(r"(?P<head>\"[\w.-]{1,200}\"[ \t]{0,4}:[ \t]{0,4}\")(?P<value>[^\"\r\n]{1,20000})")
-_DATA = lazy_regex(
-    r"(?m)^(?P<before>[ \t]{0,40})(?:stringData|data):[ \t]{0,8}\r?\n(?:(?P=before)[ \t]{1,20}[^\n]{0,20000}\n?){1,400}"
-)
+_DATA = lazy_regex(r"(?m)^(?P<before>[ \t]{0,40})(?:stringData|data):[ \t]{0,8}\r?\n(?:(?P=before)[ \t]{1,20}[^\n]{0,20000}\n?){1,400}")
 _DATA_FIELDS = lazy_regex(r"\"(?:stringData|data)\"\s{0,8}:\s{0,8}\{[^{}]{0,200000}\}")
 _ACCOUNTS = lazy_regex(
     r"(?m)^[^\n]{0,200}?\bchpasswd:[ \t]{0,8}\r?\n(?:[ \t]{1,40}\w{1,40}:[^\n]{0,80}\n){0,3}?[ \t]{1,40}list:[ \t]{0,8}\|?[+-]?[ \t]{0,8}\r?\n"
     r"(?:[ \t]{1,60}[^\n]{1,400}\n?){1,200}"
 )
-_ACCOUNT = lazy_regex(
-    r"(?m)^(?P<head>[ \t]{1,60}(?:-[ \t]{1,8})?[\"']?[\w.-]{1,60}:)(?P<value>[^\s\"'][^\s\"']{0,400})"
-)
+_ACCOUNT = lazy_regex(r"(?m)^(?P<head>[ \t]{1,60}(?:-[ \t]{1,8})?[\"']?[\w.-]{1,60}:)(?P<value>[^\s\"'][^\s\"']{0,400})")
 
 
 def separate_value(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
@@ -75,8 +65,14 @@ def separate_value(body: str, end: int, name: str, line: str) -> re.Match[str] |
     in_column = _COLUMN_NAME.fullmatch(name) and (not before.strip() or body[end : end + 2] == "  ")
     option = name.startswith("-")
     ways = (
-        (_ARGUMENT, True), (_CELL, True), (_BELOW, True), (_CONTINUED, option), (_NEXT, option), (_COLUMN, in_column), (_SET, _SETS.search(before))
-    )  # fmt: skip
+        (_ARGUMENT, True),
+        (_CELL, True),
+        (_BELOW, True),
+        (_CONTINUED, option),
+        (_NEXT, option),
+        (_COLUMN, in_column),
+        (_SET, _SETS.search(before)),
+    )
     for form, fits in ways:
         if fits and (match := form.match(body, end)) and is_mixed(match["value"]):
             return match
@@ -109,15 +105,12 @@ def _without_columns(body: str, pseudonyms: Pseudonyms) -> str:
     for table in _TABLE.finditer(body):
         sign = next(letter for letter in table["heads"] + "," if letter in ",;\t")
         heads = [bool(is_secret(head.strip())) for head in table["heads"].split(sign)]
-        for row in (
-            body[table.end() : table.end() + 40_000].split("\n", _MOST_ROWS)[:_MOST_ROWS] if len(heads) > 1 else ()
-        ):
+        for row in body[table.end() : table.end() + 40_000].split("\n", _MOST_ROWS)[:_MOST_ROWS] if len(heads) > 1 else ():
             cells, start = row.rstrip("\r").split(sign), max(done, table.end())
             if len(cells) != len(heads) or any(map(_names_again, heads, cells)):
                 break
             redacted_cells = (
-                _redact_value(cell, pseudonyms) if secret and cell.strip() else cell
-                for secret, cell in zip(heads, cells, strict=True)
+                _redact_value(cell, pseudonyms) if secret and cell.strip() else cell for secret, cell in zip(heads, cells, strict=True)
             )
             parts += [body[done:start], sign.join(redacted_cells)]
             done = start + len(row.rstrip("\r"))

@@ -31,8 +31,7 @@ def runs(lines: list[str]) -> list[Run]:
     typed = [(number, text) for number, line in enumerate(lines) if (text := typed_part(line)) is not None][:_MOST]
     ends = [*(number for number, _ in typed[1:]), *([len(lines)] if typed else ())]
     return [
-        Run(_program(text), number, end, _INSTALLS.match(_bare(text)) is not None)
-        for (number, text), end in zip(typed, ends, strict=True)
+        Run(_program(text), number, end, _INSTALLS.match(_bare(text)) is not None) for (number, text), end in zip(typed, ends, strict=True)
     ]
 
 

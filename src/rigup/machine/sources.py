@@ -49,9 +49,7 @@ def open_source(path: str | None) -> list[Source]:
     if path == "-":
         return _from_pipe(sys.stdin.buffer.read(MOST_STREAM))
     if not os.path.lexists(path):
-        sentence = _(
-            "{path} does not exist. Give a report, a log, a folder of them or a capture; - reads standard input."
-        )
+        sentence = _("{path} does not exist. Give a report, a log, a folder of them or a capture; - reads standard input.")
         raise SourceError(sentence.format(path=path))
     try:
         return _from_pipe(_of_pipe(path), path) if stat.S_ISFIFO(os.stat(path).st_mode) else _open(path)
@@ -203,9 +201,7 @@ def _commands() -> set[tuple[str, ...]]:
 def _files(path: str) -> tuple[dict[str, bytes], list[str]]:
     """The texts at a path, a folder's named by their path inside it; and what was left out of them."""
     if not os.path.isdir(path):
-        return {readable(os.path.basename(path)): _read(path, MOST_TEXT)}, _cut(
-            {path: os.path.basename(path)}, MOST_TEXT
-        )
+        return {readable(os.path.basename(path)): _read(path, MOST_TEXT)}, _cut({path: os.path.basename(path)}, MOST_TEXT)
     paths = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.is_symlink())
     paths = [file for file in paths if file.name != COVER]
     if not paths and not os.access(path, os.R_OK | os.X_OK):
@@ -263,9 +259,7 @@ def _why_nothing(bodies: dict[str, str | None]) -> str:
     if not bodies:
         return _("There is no file to read there. Give a report, a log, or a folder of them.")
     if all(body is None for body in bodies.values()):
-        return _("{names} holds no text but binary data. Give the text that a program printed.").format(
-            names=", ".join(list(bodies)[:3])
-        )
+        return _("{names} holds no text but binary data. Give the text that a program printed.").format(names=", ".join(list(bodies)[:3]))
     return _("{names} is empty. Give the text that a program printed.").format(names=", ".join(list(bodies)[:3]))
 
 

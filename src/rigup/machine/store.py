@@ -126,9 +126,7 @@ class Facts:
         """A processor has its graphics once, though words name them as the catalogue does, and a runtime by another name."""
         inside = [gpu for gpu in self.of(Gpu) if gpu.get("integrated") and gpu.get("isa")]
         for gpu in (gpu for gpu in inside if not gpu.keyed()):
-            twins = [
-                other for other in inside if other.keyed() and _meet(other, gpu) and other.get("isa") == gpu.get("isa")
-            ]
+            twins = [other for other in inside if other.keyed() and _meet(other, gpu) and other.get("isa") == gpu.get("isa")]
             if len(twins) == 1:
                 twins[0].absorb(gpu.fields)
                 self.of(Gpu).remove(gpu)
@@ -175,8 +173,5 @@ def _order(gpu: Gpu) -> tuple[str, int, int]:
 def _write_readably(new: Fact) -> None:
     """A value that an escape in somebody's JSON made unwritable is made one that can be shown."""
     for name, reading in new.fields.items():
-        if (
-            not (isinstance(reading.value, str) and reading.value.isascii())
-            and (value := all_readable(reading.value)) != reading.value
-        ):
+        if not (isinstance(reading.value, str) and reading.value.isascii()) and (value := all_readable(reading.value)) != reading.value:
             new.fields[name] = reading._replace(value=value)

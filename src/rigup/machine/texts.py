@@ -52,9 +52,16 @@ class Text:
     """
 
     def __init__(
-        self, source: str, body: str, place: Place = Place(), whole: bool = False, rank: int = 0,
-        lines: list[int] | None = None, exit_status: int = 0, of_host: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        source: str,
+        body: str,
+        place: Place = Place(),
+        whole: bool = False,
+        rank: int = 0,
+        lines: list[int] | None = None,
+        exit_status: int = 0,
+        of_host: bool = False,
+    ) -> None:
         self.source, self.given, self.whole = source, place, whole
         self.body = body if of_host or body.isascii() else readable(body)
         self.rank, self.lines, self.exit_status = rank, lines, exit_status

@@ -22,24 +22,8 @@ from rigup.machine.layout import Layout
 from rigup.machine.local import ls_line
 from rigup.machine.readable import all_readable
 
-MARKS = (
-    "commands.json",
-    "nodes.json",
-    "who.json",
-    "proc",
-    "sys",
-    "dev",
-    "etc",
-    "usr",
-    "opt",
-    "home",
-    "lib",
-    "var",
-    "boot",
-)
-_TYPES = {
-    "char": stat.S_IFCHR, "block": stat.S_IFBLK, "dir": stat.S_IFDIR, "fifo": stat.S_IFIFO, "socket": stat.S_IFSOCK,
-}  # fmt: skip
+MARKS = ("commands.json", "nodes.json", "who.json", "proc", "sys", "dev", "etc", "usr", "opt", "home", "lib", "var", "boot")
+_TYPES = {"char": stat.S_IFCHR, "block": stat.S_IFBLK, "dir": stat.S_IFDIR, "fifo": stat.S_IFIFO, "socket": stat.S_IFSOCK}
 _DEFAULTS = {stat.S_IFLNK: 0o777}  # modes that are always the same
 _STATES = ("known", "absent", "refused")
 _PYTHON = lazy_regex(r"(?:\A|[/\\])(?:python|pypy)[\d.]*(?:\.exe)?\Z")
@@ -61,9 +45,7 @@ class Tree:
         self.looked = frozenset(_strings(_load(self.root, "looked.json")))
         self.refused = {path: str(why) for path, why in _object(_load(self.root, "refused.json")).items()}
         self.partial = tuple("/" + path.strip("/") for path in _strings(_load(self.root, "partial.json")))
-        self._commands = [
-            recording for row in _rows(_load(self.root, "commands.json")) if (recording := _recording(row))
-        ]
+        self._commands = [recording for row in _rows(_load(self.root, "commands.json")) if (recording := _recording(row))]
 
     # -- paths ---------------------------------------------------------------------------------------
     def find(self, pattern: str) -> list[str]:
@@ -175,9 +157,7 @@ def mount_of(folder: str) -> str | None:
     """The machine's path that a folder is a copy of, where it is one of a part that is known by its form."""
     if os.path.isdir(os.path.join(folder, "topology", "nodes")):
         return "/sys/class/kfd/kfd"
-    if os.path.isdir(os.path.join(folder, "nodes")) and os.path.isfile(
-        os.path.join(folder, "nodes", "0", "properties")
-    ):
+    if os.path.isdir(os.path.join(folder, "nodes")) and os.path.isfile(os.path.join(folder, "nodes", "0", "properties")):
         return "/sys/class/kfd/kfd/topology"
     return None
 
@@ -218,9 +198,13 @@ def _recording(row: Any) -> Recorded | None:
     output = str(row.get("stdout") or "")[:LIMIT] + str(row.get("stderr") or "")[:LIMIT]
     code, state = row.get("exit"), row.get("state", "known")
     return Recorded(
-        tuple(map(str, argv)), code if isinstance(code, int) else 0, output,
-        state if state in _STATES else "known", str(row.get("why") or "")[:1000], row.get("asked") is True,
-    )  # fmt: skip
+        tuple(map(str, argv)),
+        code if isinstance(code, int) else 0,
+        output,
+        state if state in _STATES else "known",
+        str(row.get("why") or "")[:1000],
+        row.get("asked") is True,
+    )
 
 
 def question(argv: tuple[str, ...]) -> tuple[str, ...]:

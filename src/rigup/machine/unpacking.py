@@ -29,9 +29,22 @@ _MOST_READ = 2 * MOST_BYTES  # of a tar without its packing: what is passed by c
 _END = b"PK\x05\x06"
 _NOT_A_HEADER: Any = (vars(tarfile)["InvalidHeaderError"], vars(tarfile)["TruncatedHeaderError"])
 DAMAGED = (
-    tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError, LookupError,
-    NotImplementedError, RuntimeError, OverflowError, TypeError, AttributeError, MemoryError,
-)  # fmt: skip
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    LookupError,
+    NotImplementedError,
+    RuntimeError,
+    OverflowError,
+    TypeError,
+    AttributeError,
+    MemoryError,
+)
 """What the readers of archives raise for one that is damaged, or that was made to be (a chain of headers)."""
 
 

@@ -31,7 +31,7 @@ def unwrapped(source: str, body: str, place: Place, numbers: list[int]) -> list[
     if not any(mark in body for mark in _MARKS):
         return []
     joined = list(_join(body))
-    return [Text(source, "\n".join(text for _, text in joined), place, lines=[numbers[n - 1] for n, _ in joined] + [0])] if joined else []  # fmt: skip
+    return [Text(source, "\n".join(text for _, text in joined), place, lines=[numbers[n - 1] for n, _ in joined] + [0])] if joined else []
 
 
 def _join(body: str) -> Iterator[tuple[int, str]]:
@@ -77,11 +77,7 @@ def _continuations(part: list[tuple[int, str]], first: str) -> Iterator[str]:
 def _full(lines: list[str]) -> bool:
     """Whether no line but the last had room for the first word of the next."""
     width = max(map(len, lines))
-    return (
-        width in _WIDTHS
-        and all(lines)
-        and all(len(line) + 1 + _first(following) > width for line, following in pairwise(lines))
-    )
+    return width in _WIDTHS and all(lines) and all(len(line) + 1 + _first(following) > width for line, following in pairwise(lines))
 
 
 def _first(line: str) -> int:

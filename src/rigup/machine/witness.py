@@ -25,9 +25,13 @@ _STAMP = lazy_regex(r"^(?:<\d{1,3}>)?\[ {0,8}(\d{1,10}\.\d{1,9})\]")
 _KILLED = re.compile(r"(?:ut of memory: Killed process |\boom-kill:[^\n]{0,400}\bpid=)(\d{1,10})\b")
 _OF_A_KILL = re.compile(r"ut of memory: Killed process |\boom-kill:|invoked oom-killer|\boom_reaper:")
 _SAID = {  # what a shell prints of a program that a signal ended
-    signal.SIGABRT: "Aborted", signal.SIGFPE: "Floating point exception", signal.SIGILL: "Illegal instruction",
-    signal.SIGKILL: "Killed", signal.SIGSEGV: "Segmentation fault", signal.SIGTERM: "Terminated",
-}  # fmt: skip
+    signal.SIGABRT: "Aborted",
+    signal.SIGFPE: "Floating point exception",
+    signal.SIGILL: "Illegal instruction",
+    signal.SIGKILL: "Killed",
+    signal.SIGSEGV: "Segmentation fault",
+    signal.SIGTERM: "Terminated",
+}
 if hasattr(signal, "SIGBUS"):
     _SAID[signal.SIGBUS] = "Bus error"
 
@@ -136,11 +140,7 @@ def how_it_ended(ended: Ended, killed: int = 0) -> str:
     """As a shell would print it, with what was killed for want of memory."""
     lines = [f"{ended.argv[0]}: exit status {ended.status}"]
     if ended.status < 0:
-        lines = [
-            _SAID.get(signal.Signals(-ended.status), "signal " + str(-ended.status))
-            if _is_signal(-ended.status)
-            else "ended"
-        ]
+        lines = [_SAID.get(signal.Signals(-ended.status), "signal " + str(-ended.status)) if _is_signal(-ended.status) else "ended"]
     if killed:
         lines.append("memory.events: oom_kill " + str(killed))
     return "\n".join(lines) + "\n"

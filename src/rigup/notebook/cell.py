@@ -116,9 +116,7 @@ def _report(source: str, lines: _Lines, seconds: float, processor_seconds: float
         if number and grown[number] > 0:
             text = texts[number - 1].strip()[:80] if number <= len(texts) else ""
             most[device] = Line(number, text, grown[number])
-    grew = {
-        device: used.now - lines.began[device].now for device, used in lines.before.items() if device in lines.began
-    }
+    grew = {device: used.now - lines.began[device].now for device, used in lines.before.items() if device in lines.began}
     return Report(seconds, processor_seconds, lines.peaks, grew, joules, most, lines.events < _MOST_EVENTS)
 
 

@@ -91,8 +91,5 @@ def _arrays(variables: Mapping[str, Any]) -> Iterator[Holder]:
         elif pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series)):
             size = value.memory_usage(deep=False)
             yield Holder(
-                name,
-                int(size.sum() if hasattr(size, "sum") else size),
-                "cpu",
-                f"{type(value).__name__} {'×'.join(map(str, value.shape))}",
+                name, int(size.sum() if hasattr(size, "sum") else size), "cpu", f"{type(value).__name__} {'×'.join(map(str, value.shape))}"
             )

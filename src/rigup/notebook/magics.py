@@ -37,9 +37,7 @@ class Shown:
 
     def __repr__(self) -> str:
         """Columns, filled with blanks."""
-        widths = (
-            [max(len(row[column]) for row in self.rows) for column in range(len(self.rows[0]))] if self.rows else []
-        )
+        widths = [max(len(row[column]) for row in self.rows) for column in range(len(self.rows[0]))] if self.rows else []
         return "\n".join("  ".join(cell.ljust(wide) for cell, wide in zip(row, widths)).rstrip() for row in self.rows)
 
     def _repr_html_(self) -> str:
@@ -106,10 +104,7 @@ def memories() -> list[tuple[str, int, int]]:
     """Name, bytes in use and total bytes; 0 where nothing tells the total."""
     from .meters import text_of
 
-    total = next(
-        (int(line.split()[1]) * 1024 for line in text_of("/proc/meminfo").splitlines() if line.startswith("MemTotal:")),
-        0,
-    )
+    total = next((int(line.split()[1]) * 1024 for line in text_of("/proc/meminfo").splitlines() if line.startswith("MemTotal:")), 0)
     rows = [("this kernel", resident(), total)]
     for device in devices():
         from rigup.torch import memory
@@ -167,9 +162,8 @@ class Magics:
     def _run(self, words: list[str]) -> None:
         """A command of rigup's in a process of its own; what it says is printed here."""
         done = subprocess.run(
-            [sys.executable, "-m", "rigup", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            check=False,
-        )  # fmt: skip
+            [sys.executable, "-m", "rigup", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
         print(done.stdout.decode("utf-8", "replace"), end="")
 
     def cell(self, words: str, cell: str | None = None) -> Any:

@@ -161,10 +161,7 @@ def _of_nvidia() -> dict[str, float]:
 
         pynvml.nvmlInit()
         handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
-        return {
-            f"GPU {index}": pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) * _MILLI
-            for index, handle in enumerate(handles)
-        }
+        return {f"GPU {index}": pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) * _MILLI for index, handle in enumerate(handles)}
     except Exception:  # a card that counts none, a library of another release: then nothing is told
         return {}
 

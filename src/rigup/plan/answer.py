@@ -32,10 +32,7 @@ def answer(choice: Choice, link: int = 0) -> plan.Plan:
         resolution=_resolution(choice),
         indexes=list(choice.indexes),
         variables=choice.variables,
-        system=[
-            plan.Change(change=change.change, from_=change.have, to=change.to, why=change.why)
-            for change in choice.changes
-        ],
+        system=[plan.Change(change=change.change, from_=change.have, to=change.to, why=change.why) for change in choice.changes],
         devices=[device_json(device, served) for device, served in choice.devices],
         turned_down=[
             plan.TurnedDown(candidate=rejected.candidate, because=rejected.because, source=rejected.source)

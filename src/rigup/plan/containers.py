@@ -55,11 +55,7 @@ def image_steps(choice: Choice) -> Iterator[Step]:
         return
     engine, site = _engine(choice.site), choice.site
     changed = {change.change for change in choice.changes}
-    if (
-        "nvidia" in _vendors(choice)
-        and not (site.wsl or site.system == "windows")
-        and "container-toolkit" not in changed
-    ):
+    if "nvidia" in _vendors(choice) and not (site.wsl or site.system == "windows") and "container-toolkit" not in changed:
         why = _("With it an engine gives NVIDIA's devices to a container; the driver stays the host's.")
         yield from _toolkit(site, engine, why)
     recipe = "Dockerfile"
@@ -98,13 +94,7 @@ def _devices(choice: Choice, engine: str) -> list[str]:
     if "amd" in vendors and choice.site.wsl:
         flags += ["--device=/dev/dxg", "-v", "/usr/lib/wsl/lib:/usr/lib/wsl/lib:ro"]
     elif "amd" in vendors:
-        flags += [
-            "--device=/dev/kfd",
-            "--device=/dev/dri",
-            "--group-add=video",
-            "--ipc=host",
-            "--security-opt=seccomp=unconfined",
-        ]
+        flags += ["--device=/dev/kfd", "--device=/dev/dri", "--group-add=video", "--ipc=host", "--security-opt=seccomp=unconfined"]
     if "intel" in vendors:
         flags += ["--device=/dev/dri"]
     return flags

@@ -53,9 +53,7 @@ def cost(choice: Choice, steps: list[Step], link: int = 0) -> Cost:
     of_system = {step.kind: system_weight(step.kind) for step in left if step.kind in _systems() and _here(step)}
     known += [part for part in of_system.values() if part]
     unknown += [_systems()[kind] for kind, part in of_system.items() if part is None]
-    unknown += [
-        _("Python {python}").format(python=step.params["python"]) for step in left if _brings_python(step, choice)
-    ]
+    unknown += [_("Python {python}").format(python=step.params["python"]) for step in left if _brings_python(step, choice)]
     download = sum(part.download for part in known)
     return Cost(
         download_bytes=download,
@@ -81,9 +79,7 @@ def _of_packages(choice: Choice) -> tuple[list[Weight], list[str]]:
     known = [_resolved(package, share) for package in coming if package.size]
     unseen = {package.name for package in coming if not package.size}
     left = [
-        group._replace(wanted=tuple(word for word in group.wanted if name_of(word) in unseen))
-        for group in groups(choice)
-        if group.build
+        group._replace(wanted=tuple(word for word in group.wanted if name_of(word) in unseen)) for group in groups(choice) if group.build
     ]
     by_tables, unknown = _weights(left, choice.site.system)
     nobody = [package.name for package in coming if package.url and (package.built or not package.size)]
@@ -93,9 +89,7 @@ def _of_packages(choice: Choice) -> tuple[list[Weight], list[str]]:
 def _resolved(package: Resolved, compiled: float) -> Weight:
     disk = package.disk + int(package.sources * compiled)
     return Weight(
-        download=package.size if not package.url.startswith("file:") else 0,
-        disk=disk,
-        exact=bool(package.disk) and not package.built,
+        download=package.size if not package.url.startswith("file:") else 0, disk=disk, exact=bool(package.disk) and not package.built
     )
 
 
@@ -125,11 +119,16 @@ def _here(step: Step) -> bool:
 def _systems() -> dict[str, str]:
     """What a system's own packages are called; nobody has measured them."""
     return {
-        "install-driver-packages": _("the driver"), "install-windows-driver": _("the driver"),
-        "install-amdgpu-driver": _("the driver"), "install-rocm-release": _("ROCm"), "install-kernel": _("the kernel"),
-        "install-cuda-toolkit": _("the CUDA toolkit"), "install-with-conda": _("the CUDA toolkit"),
-        "set-up-container-toolkit": _("the container toolkit"), "install-engine": _("the container engine"),
-    }  # fmt: skip
+        "install-driver-packages": _("the driver"),
+        "install-windows-driver": _("the driver"),
+        "install-amdgpu-driver": _("the driver"),
+        "install-rocm-release": _("ROCm"),
+        "install-kernel": _("the kernel"),
+        "install-cuda-toolkit": _("the CUDA toolkit"),
+        "install-with-conda": _("the CUDA toolkit"),
+        "set-up-container-toolkit": _("the container toolkit"),
+        "install-engine": _("the container engine"),
+    }
 
 
 def _is_elsewhere(step: Step) -> bool:

@@ -100,9 +100,7 @@ class _Way:
     def why_clashing(self) -> str:
         """Why the old driver goes first."""
         if not self.other_source:
-            return _(
-                "Drivers of two providers on one machine break each other; nobody has seen where this one came from."
-            )
+            return _("Drivers of two providers on one machine break each other; nobody has seen where this one came from.")
         template = _("Drivers of two providers on one machine break each other; this one came from {source}.")
         return template.format(source=provider_name(self.other_source))
 
@@ -117,19 +115,20 @@ def _packages(way: _Way, change: Change) -> Iterator[Step]:
         where = {"provider": way.source}
         yield make_as("add-package-source", where, KINDS, way.setup, because=_status(way.at), **place)
         if way.provider.immutable:
-            yield make(
-                "restart-machine", {}, KINDS, because=_("An image takes a new source in at its next start."), **place
-            )
+            yield make("restart-machine", {}, KINDS, because=_("An image takes a new source in at its next start."), **place)
     yield make_as(
-        "install-driver-packages", {**branch, "module": _spoken(way.module), "provider": way.source}, KINDS,
-        way.fill(way.recipe.commands), way.fill(way.provider.purge) or None, because=change.why, **place,
-    )  # fmt: skip
+        "install-driver-packages",
+        {**branch, "module": _spoken(way.module), "provider": way.source},
+        KINDS,
+        way.fill(way.recipe.commands),
+        way.fill(way.provider.purge) or None,
+        because=change.why,
+        **place,
+    )
     if way.provider.hold and not way.provider.immutable:
         because = _("A newer branch may no longer drive these cards, or no longer fit what was chosen.")
         holds = way.fill(way.provider.hold)
-        yield make_as(
-            "keep-branch", branch, KINDS, holds, way.fill(way.provider.unhold) or None, because=because, **place
-        )
+        yield make_as("keep-branch", branch, KINDS, holds, way.fill(way.provider.unhold) or None, because=because, **place)
     yield from _accessories(way)
 
 
@@ -138,16 +137,12 @@ def _accessories(way: _Way) -> Iterator[Step]:
     place = seen(way.site)
     if way.site.nvswitch and (fabric := recipes.fabric_manager(way.provider.id, way.branch)):
         because = _("Without it no GPU behind NVSwitch starts; its version must be the driver's, to the last digit.")
-        yield make_as(
-            "install-fabric-manager", {"branch": way.branch}, KINDS, way.fill(fabric), because=because, **place
-        )
+        yield make_as("install-fabric-manager", {"branch": way.branch}, KINDS, way.fill(fabric), because=because, **place)
     if way.site.secure_boot and not way.provider.signed and (key := recipes.enrolment(way.provider)):
         because = _("Secure Boot is on, and the module is built and signed on this machine.")
         yield make_as("enrol-driver-key", {}, KINDS, way.fill(key), because=because, **place)
     if _NOUVEAU in way.site.system_state.bound and way.site.system_state.driver_source:
-        because = _(
-            "It holds a card although a driver is installed; packages keep it away only where nothing overrules them."
-        )
+        because = _("It holds a card although a driver is installed; packages keep it away only where nothing overrules them.")
         yield make("blacklist-module", {"module": _NOUVEAU}, KINDS, because=because, **place)
     if way.provider.initramfs and not way.provider.immutable:
         yield make_as("rebuild-initramfs", {}, KINDS, way.fill(way.provider.initramfs), **place)
@@ -162,9 +157,7 @@ def _by_configuration(recipe: Recipe, provider: Provider, change: Change, branch
 
 
 def _unknown(change: Change, site: Site) -> Step:
-    template = _(
-        "How {distribution} installs it, the tables do not tell: use the distribution's own way, not the .run file."
-    )
+    template = _("How {distribution} installs it, the tables do not tell: use the distribution's own way, not the .run file.")
     name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
     because = sentences(change.why, template.format(distribution=name))
     return make("install-driver", {"vendor": "NVIDIA", "branch": change.to}, KINDS, because=because, **seen(site))

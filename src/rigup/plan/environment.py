@@ -125,13 +125,7 @@ def _packaged(choice: Choice) -> Iterator[Step]:
 
 def _able(site: Site, python: str) -> Iterator[Step]:
     """Debian and its family keep what makes environments in a package of its own."""
-    unknown = (
-        site.own_python
-        and site.in_words
-        and site.root is not False
-        and is_there(site, python)
-        and not site.has_environment
-    )
+    unknown = site.own_python and site.in_words and site.root is not False and is_there(site, python) and not site.has_environment
     packages = making_environments(site.distribution, python) if python in site.bare or unknown else ()
     if packages and site.system == "linux":
         because = _("Without it {python} cannot make environments.").format(python="python" + python)
@@ -230,9 +224,7 @@ def _with_title(step: Step, group: Group, choice: Choice) -> Step:
     if not group.named or len(coming) == len(named) or not coming:
         return step
     if not named:
-        return structs.replace(
-            step, title=_("install what is needed beside ({count} packages)").format(count=len(coming))
-        )
+        return structs.replace(step, title=_("install what is needed beside ({count} packages)").format(count=len(coming)))
     template = _("install {packages} with dependencies ({count} packages in all)")
     return structs.replace(step, title=template.format(packages=", ".join(named), count=len(coming)))
 

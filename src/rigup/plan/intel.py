@@ -32,9 +32,7 @@ def steps(choice: Choice) -> Iterator[Step]:
 
 def _in_use(choice: Choice) -> bool:
     """The build stands there already: nobody who computes is told to install what nobody can look for."""
-    return all(
-        name.partition("[")[0] in choice.site.installed for judged in choice.chosen for name in judged.build.packages
-    )
+    return all(name.partition("[")[0] in choice.site.installed for judged in choice.chosen for name in judged.build.packages)
 
 
 def _serves_intel(choice: Choice) -> bool:
@@ -57,9 +55,7 @@ def _on_linux(choice: Choice) -> Iterator[Step]:
 
 def _source(compute: Compute, site: Site) -> Step:
     setup, undo = tuple(map(tuple, compute.setup)), tuple(map(tuple, compute.undo))
-    return make_as(
-        "add-package-source", {"provider": compute.provider}, KINDS, setup, undo, because=compute.source, **inside(site)
-    )
+    return make_as("add-package-source", {"provider": compute.provider}, KINDS, setup, undo, because=compute.source, **inside(site))
 
 
 def _is_at_hand(compute: Compute, site: Site) -> bool:

@@ -57,9 +57,7 @@ def _is_met(wanted: str, have: dict[str, str]) -> bool:
     if "://" in wanted:  # a file by its address: its name begins with the package's
         return canonicalize_name(wanted.rpartition("/")[2].partition("-")[0]) in map(canonicalize_name, have)
     requirement = Requirement(wanted)
-    version = {canonicalize_name(name): release for name, release in have.items()}.get(
-        canonicalize_name(plain(requirement.name))
-    )
+    version = {canonicalize_name(name): release for name, release in have.items()}.get(canonicalize_name(plain(requirement.name)))
     return version is not None and requirement.specifier.contains(version, prereleases=True)
 
 
@@ -67,8 +65,4 @@ def _not_wanted_any_more(step: Step, choice: Choice) -> bool:
     """What only the installation needs is needless when that is done."""
     done: list[Group] = groups(choice)
     have = choice.site.installed
-    return (
-        step.kind in ("get-uv", "get-uv-alone")
-        and bool(have)
-        and all(_is_met(want, have) for group in done for want in group.wanted)
-    )
+    return step.kind in ("get-uv", "get-uv-alone") and bool(have) and all(_is_met(want, have) for group in done for want in group.wanted)

@@ -13,9 +13,7 @@ from rigup.stack.candidate import Change
 from rigup.stack.site import Site
 from rigup.steps import KINDS, Step, make, make_as
 
-_OPTION = re.compile(
-    r"(?P<module>[A-Za-z0-9_]{1,40})\.(?P<name>[A-Za-z0-9_]{1,40})=(?P<value>[A-Za-z0-9_,:.+-]{1,100})"
-)
+_OPTION = re.compile(r"(?P<module>[A-Za-z0-9_]{1,40})\.(?P<name>[A-Za-z0-9_]{1,40})=(?P<value>[A-Za-z0-9_,:.+-]{1,100})")
 _ARGUMENT = re.compile(r"[A-Za-z0-9_.]{1,60}(?:=[A-Za-z0-9_,:./@+-]{1,200})?")
 _GROUP = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
@@ -44,10 +42,15 @@ def _argument(change: Change, site: Site) -> Step:
     commands, undo = (recipe.commands, recipe.undo) if recipe else ([], [])
     values = {"argument": argument, "name": re.sub(r"[^A-Za-z0-9]+", "-", argument)}
     return make_as(
-        "set-kernel-argument", {"argument": argument}, KINDS, filled(commands, values), filled(undo, values),
+        "set-kernel-argument",
+        {"argument": argument},
+        KINDS,
+        filled(commands, values),
+        filled(undo, values),
         writes=tuple(path for (path,) in filled([[path] for path in recipe.writes] if recipe else [], values)),
-        because=change.why, **seen(site),
-    )  # fmt: skip
+        because=change.why,
+        **seen(site),
+    )
 
 
 def kernel_steps(change: Change, site: Site) -> Iterator[Step]:
@@ -57,9 +60,7 @@ def kernel_steps(change: Change, site: Site) -> Iterator[Step]:
     enough = not offered or version_key(offered)[:2] >= version_key(change.to)[:2]
     commands = filled(recipe.commands, {"release": site.release}) if recipe and enough else ()
     note = "" if commands else _("This distribution's own kernel is older: its next release has a newer one.")
-    yield make_as(
-        "install-kernel", {"version": change.to}, KINDS, commands, because=sentences(change.why, note), **seen(site)
-    )
+    yield make_as("install-kernel", {"version": change.to}, KINDS, commands, because=sentences(change.why, note), **seen(site))
 
 
 def group_steps(change: Change, site: Site) -> Iterator[Step]:

@@ -75,6 +75,10 @@ def _change(kind: str, to: str) -> Change:
 
 
 _MORE: dict[str, Callable[[Params, Site], Iterator[Step]]] = {
-    "install-driver": _driver, "install-driver-branch": _driver, "install-module-flavour": _flavour,
-    "install-container-toolkit": _containers, "install-rocm": _rocm, "install-toolkit": _toolkit,
-}  # fmt: skip
+    "install-driver": _driver,
+    "install-driver-branch": _driver,
+    "install-module-flavour": _flavour,
+    "install-container-toolkit": _containers,
+    "install-rocm": _rocm,
+    "install-toolkit": _toolkit,
+}

@@ -11,13 +11,24 @@ _PACKAGES = ("install-into-environment", "install-with-uv", "install-with-conda"
 _DRIVERS = ("install-driver-packages", "install-driver", "install-windows-driver", "write-configuration")
 # What a finding asks for in its words, and the steps by which a plan does it.
 _SAME = {
-    "install-torch": _PACKAGES, "install-torch-with-audio": _PACKAGES, "choose-build": _PACKAGES, "install-in-two-steps": _PACKAGES, "get-jetson-torch": _PACKAGES, "get-jetson-file": _PACKAGES,
-    "get-build-for-this-gpu": _PACKAGES, "get-jetson-torch-of-jetpack": _PACKAGES, "install-packages": _PACKAGES,
-    "install-driver": _DRIVERS, "install-driver-branch": _DRIVERS, "install-module-flavour": _DRIVERS,
-    "install-rocm": ("install-rocm-release",), "install-toolkit": ("install-cuda-toolkit",),
-    "install-container-toolkit": ("set-up-container-toolkit",), "set-variable": ("set-environment-variable",),
+    "install-torch": _PACKAGES,
+    "install-torch-with-audio": _PACKAGES,
+    "choose-build": _PACKAGES,
+    "install-in-two-steps": _PACKAGES,
+    "get-jetson-torch": _PACKAGES,
+    "get-jetson-file": _PACKAGES,
+    "get-build-for-this-gpu": _PACKAGES,
+    "get-jetson-torch-of-jetpack": _PACKAGES,
+    "install-packages": _PACKAGES,
+    "install-driver": _DRIVERS,
+    "install-driver-branch": _DRIVERS,
+    "install-module-flavour": _DRIVERS,
+    "install-rocm": ("install-rocm-release",),
+    "install-toolkit": ("install-cuda-toolkit",),
+    "install-container-toolkit": ("set-up-container-toolkit",),
+    "set-variable": ("set-environment-variable",),
     "join-group": ("join-group-yourself",),
-}  # fmt: skip
+}
 
 
 def mends(choice: Choice, steps: Iterable[Step]) -> list[Mended]:

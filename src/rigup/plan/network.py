@@ -11,9 +11,7 @@ from rigup.language import _
 from rigup.stack.choice import Choice
 from rigup.steps import KINDS, Step, make_as
 
-_ADDRESS = re.compile(
-    r"(?:https?|socks[45]h?)://[A-Za-z0-9.-]{1,253}(?::\d{1,5})?/?|\[[0-9a-fA-F:]{2,45}\](?::\d{1,5})?"
-)
+_ADDRESS = re.compile(r"(?:https?|socks[45]h?)://[A-Za-z0-9.-]{1,253}(?::\d{1,5})?/?|\[[0-9a-fA-F:]{2,45}\](?::\d{1,5})?")
 _SECRET = re.compile(r"(?<=://)[^/@\s]{1,500}@")
 _OF_FAMILIES = {"debian": "apt", "fedora": "dnf"}
 HUB = "HF_ENDPOINT"
@@ -62,8 +60,5 @@ def variables(choice: Choice) -> dict[str, tuple[str, str]]:
     because = _("The devices need it; it is set in this environment alone.")
     settings = {name: (value, because) for name, value in choice.variables.items()}
     if choice.wish.mirror and (hub := mirrored(choice.wish.mirror, "hub")):
-        settings[HUB] = (
-            hub,
-            _("Models come from the mirror that was asked for; a token is never sent there by rigup."),
-        )
+        settings[HUB] = (hub, _("Models come from the mirror that was asked for; a token is never sent there by rigup."))
     return settings

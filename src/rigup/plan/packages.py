@@ -72,11 +72,7 @@ def groups(choice: Choice) -> list[Group]:
     A person's own places are kept: an index of theirs is asked beside a vendor's one. Addresses with a password
     in them are left to pip's own configuration, which has them, and not told in a plan.
     """
-    all_groups = [
-        group
-        for group in (*_of_builds(choice), *_other_groups(choice), *_of_rigup(choice))
-        if group.wanted or group.conda
-    ]
+    all_groups = [group for group in (*_of_builds(choice), *_other_groups(choice), *_of_rigup(choice)) if group.wanted or group.conda]
     all_groups = [*_bound_groups(choice, all_groups), *all_groups]
     resolution = choice.resolution
     final = _exact(choice, all_groups, resolution) if resolution and resolution.packages else _carried(all_groups)
@@ -104,9 +100,7 @@ def _bound_groups(choice: Choice, all_groups: list[Group]) -> Iterator[Group]:
     A build that has an index of its own comes from that.
     """
     places = choice.wish.terms.bound
-    open_groups = [
-        group for group in all_groups if not (group.conda or group.flags or (group.build and group.build.build.index))
-    ]
+    open_groups = [group for group in all_groups if not (group.conda or group.flags or (group.build and group.build.build.index))]
     words = [word for group in open_groups for word in group.wanted if name_of(word) in places]
     for url in dict.fromkeys(places[name_of(word)] for word in words):
         mine = tuple(word for word in words if places[name_of(word)] == url)
@@ -119,9 +113,7 @@ def _carried(all_groups: list[Group]) -> Iterator[Group]:
     for group in all_groups:
         pins = {name_of(word): word for word in group.wanted if "==" in word}
         more = (
-            ()
-            if group.build or group.conda or ALONE in group.flags
-            else tuple(word for name, word in before.items() if name not in pins)
+            () if group.build or group.conda or ALONE in group.flags else tuple(word for name, word in before.items() if name not in pins)
         )
         named = len(group.wanted)
         yield group._replace(wanted=(*group.wanted, *more), named=named) if more else group
@@ -139,9 +131,7 @@ def _other_groups(choice: Choice) -> Iterator[Group]:
     if plain:
         yield _placed(choice, tuple(dict.fromkeys(plain)), "", (), (), None)
     for word, row in built.items():
-        links = tuple(
-            url for judged in choice.chosen for name, url in judged.build.folders.items() if name == row.package
-        )
+        links = tuple(url for judged in choice.chosen for name, url in judged.build.folders.items() if name == row.package)
         yield _placed(choice, (word,), "", (), links, None)._replace(flags=tuple(row.options))
 
 
@@ -155,9 +145,7 @@ def before_building(choice: Choice, words: Iterable[str]) -> tuple[str, ...]:
 def _of_rigup(choice: Choice) -> Iterator[Group]:
     """`rigup.torch`, from the wheel that this rigup makes of itself; it needs nothing else."""
     if choice.wish.with_rigup:
-        yield Group(
-            (rigup_torch.pinned(),), find_links=(str(rigup_torch.usual_folder()),), offline=True, flags=(ALONE,)
-        )
+        yield Group((rigup_torch.pinned(),), find_links=(str(rigup_torch.usual_folder()),), offline=True, flags=(ALONE,))
 
 
 def name_of(requirement: str) -> str:
@@ -183,13 +171,9 @@ def _exact(choice: Choice, all_groups: list[Group], resolution: Resolution) -> I
     places = dict.fromkeys(package.index for package in resolution.packages if package.index)
     for url in places:
         like = next(group for group in all_groups if group.only == url)
-        yield _pinned_group(
-            like, [package for package in resolution.packages if package.index == url], names, resolution
-        )
+        yield _pinned_group(like, [package for package in resolution.packages if package.index == url], names, resolution)
     if default := [package for package in resolution.packages if not package.index and package.name not in built_names]:
-        like = next((group for group in all_groups if _is_default(group)), None) or _placed(
-            choice, (), "", (), (), None
-        )
+        like = next((group for group in all_groups if _is_default(group)), None) or _placed(choice, (), "", (), (), None)
         fixed = () if resolution.whole else tuple(package.pin for package in resolution.packages if package.index)
         rest = _pinned_group(like, default, names, resolution)
         yield _reached(rest._replace(wanted=(*rest.wanted, *fixed)), resolution)
@@ -234,9 +218,7 @@ def _pinned_group(like: Group, packages: list[Resolved], names: Iterable[str], r
         return like._replace(wanted=wanted, named=named)
     in_folders = all(_folder(package.url) in like.find_links for package in mine)
     extra = () if like.build and like.build.build.index else like.extra_indexes
-    return like._replace(
-        wanted=wanted, named=named, flags=(ALONE,), offline=like.offline or in_folders, extra_indexes=extra
-    )
+    return like._replace(wanted=wanted, named=named, flags=(ALONE,), offline=like.offline or in_folders, extra_indexes=extra)
 
 
 def channel(choice: Choice) -> str:
@@ -254,15 +236,20 @@ def _of_build(choice: Choice, judged: Judged) -> Group:
 
 def _placed(
     choice: Choice, wanted: tuple[str, ...], index: str, extra: tuple[str, ...], links: tuple[str, ...], judged: Judged | None
-) -> Group:  # fmt: skip
+) -> Group:
     sources = choice.site.sources
     own = mirror(choice) or plain_address(sources.index)
     default_index = own if index and index != own else ""
     urls = (url for url in (*extra, default_index, *map(plain_address, sources.extra_indexes)) if url)
     return Group(
-        wanted, index or own, tuple(dict.fromkeys(urls)), tuple(dict.fromkeys((*links, *sources.find_links))), judged,
-        (choice.site.network is False or sources.no_index) and bool(sources.find_links), judged.build.conda if judged else (),
-    )  # fmt: skip
+        wanted,
+        index or own,
+        tuple(dict.fromkeys(urls)),
+        tuple(dict.fromkeys((*links, *sources.find_links))),
+        judged,
+        (choice.site.network is False or sources.no_index) and bool(sources.find_links),
+        judged.build.conda if judged else (),
+    )
 
 
 def mirror(choice: Choice) -> str:

@@ -22,10 +22,7 @@ def seen(site: Site) -> Seen:
     """From a container the kernel is the host's, from a WSL it is the Windows side's; nobody knows their distribution."""
     inside = site.container or site.colab
     windows = site.wsl or site.system == "windows"
-    return {
-        "world": "container" if inside else "host", "wsl": windows,
-        "distribution": "" if inside or windows else site.distribution,
-    }  # fmt: skip
+    return {"world": "container" if inside else "host", "wsl": windows, "distribution": "" if inside or windows else site.distribution}
 
 
 def inside(site: Site) -> Seen:
@@ -47,8 +44,4 @@ def system_packages(packages: Iterable[str], site: Site, because: str) -> Step:
     """
     manager = package_manager(site.distribution)
     step = make("install-system-packages", {"packages": ", ".join(packages)}, KINDS, because=because, **inside(site))
-    return (
-        structs.replace(step, commands=(tuple(manager.refresh), *step.commands))
-        if manager and manager.refresh
-        else step
-    )
+    return structs.replace(step, commands=(tuple(manager.refresh), *step.commands)) if manager and manager.refresh else step

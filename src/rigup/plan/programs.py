@@ -12,11 +12,7 @@ from rigup.steps import KINDS, Step, make, make_as
 def steps(choice: Choice, python: str) -> Iterator[Step]:
     """Fetch the code and install what it requires, with the Python of the environment. Raises KnowledgeError."""
     because = _("{title} is a program and no package: it runs from its own folder.")
-    for row in (
-        program
-        for program in asked_for(choice.wish.asked())
-        if program.steps and choice.wish.manager in ("venv", "conda")
-    ):
+    for row in (program for program in asked_for(choice.wish.asked()) if program.steps and choice.wish.manager in ("venv", "conda")):
         reason = because.format(title=row.title)
         folder = row.url.rpartition("/")[2]
         yield make("clone-program", {"url": row.url, "folder": folder}, KINDS, because=reason)

@@ -23,27 +23,29 @@ def driver_steps(change: Change, site: Site) -> Iterator[Step]:
         return
     yield _source(recipe, site)
     yield make_as(
-        "install-amdgpu-driver", {"version": recipe.version}, KINDS, recipe.headers + recipe.install, recipe.undo,
-        because=change.why, **seen(site),
-    )  # fmt: skip
+        "install-amdgpu-driver",
+        {"version": recipe.version},
+        KINDS,
+        recipe.headers + recipe.install,
+        recipe.undo,
+        because=change.why,
+        **seen(site),
+    )
 
 
 def library_steps(change: Change, site: Site) -> Iterator[Step]:
     """ROCm's libraries and tools; inside WSL those that speak to the Windows driver."""
     recipe = _installation(change, site, "wsl" if site.wsl else "rocm")
     if recipe is None:
-        template = _(
-            "AMD has no packages of it for {system}; its containers have them, and so have the wheels of torch."
-        )
+        template = _("AMD has no packages of it for {system}; its containers have them, and so have the wheels of torch.")
         name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
         because = sentences(change.why, template.format(system=name))
         yield make_as("install-rocm-release", {"version": change.to}, KINDS, (), because=because)
         return
     yield _source(recipe, site)
     yield make_as(
-        "install-rocm-release", {"version": recipe.version}, KINDS, recipe.install, recipe.undo, because=change.why,
-        **inside(site),
-    )  # fmt: skip
+        "install-rocm-release", {"version": recipe.version}, KINDS, recipe.install, recipe.undo, because=change.why, **inside(site)
+    )
 
 
 def _installation(change: Change, site: Site, usecase: str) -> Installation | None:

@@ -52,9 +52,7 @@ def _rocm(step: Step, site: Site) -> bool:
 def _has(name: str, version: str, site: Site) -> bool:
     """A toolkit of the same major and minor release."""
     wanted = version_key(version)[:2]
-    return bool(wanted) and any(
-        version_key(release)[:2] == wanted for release in site.system_state.toolkits.get(name, ())
-    )
+    return bool(wanted) and any(version_key(release)[:2] == wanted for release in site.system_state.toolkits.get(name, ()))
 
 
 def _amd_driver(step: Step, site: Site) -> bool:
@@ -79,10 +77,7 @@ def _argument(step: Step, site: Site) -> bool:
 
 def _fabric(step: Step, site: Site) -> bool:
     branch = re.escape(step.params["branch"])
-    return any(
-        "fabricmanager" in name and re.match(branch + r"\b", release)
-        for name, release in site.system_state.packages.items()
-    )
+    return any("fabricmanager" in name and re.match(branch + r"\b", release) for name, release in site.system_state.packages.items())
 
 
 def _packages(step: Step, site: Site) -> bool:
@@ -91,9 +86,18 @@ def _packages(step: Step, site: Site) -> bool:
 
 
 _ASKED: dict[str, Callable[[Step, Site], bool]] = {
-    "join-group-yourself": _member, "log-in-again": _logged_in, "set-up-container-toolkit": _toolkit_of_containers,
-    "tell-engine": _engine_configured, "describe-devices": _described, "install-engine": _engine, "install-cuda-toolkit": _cuda,
-    "install-rocm-release": _rocm, "install-amdgpu-driver": _amd_driver, "install-kernel": _kernel,
-    "set-module-option": _option, "set-kernel-argument": _argument, "install-fabric-manager": _fabric,
+    "join-group-yourself": _member,
+    "log-in-again": _logged_in,
+    "set-up-container-toolkit": _toolkit_of_containers,
+    "tell-engine": _engine_configured,
+    "describe-devices": _described,
+    "install-engine": _engine,
+    "install-cuda-toolkit": _cuda,
+    "install-rocm-release": _rocm,
+    "install-amdgpu-driver": _amd_driver,
+    "install-kernel": _kernel,
+    "set-module-option": _option,
+    "set-kernel-argument": _argument,
+    "install-fabric-manager": _fabric,
     "install-system-packages": _packages,
-}  # fmt: skip
+}

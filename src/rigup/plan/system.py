@@ -11,11 +11,16 @@ from rigup.stack.site import Site
 from rigup.steps import KINDS, Step, make
 
 _OF_SITE: dict[str, Callable[[Change, Site], Iterator[Step]]] = {
-    "nvidia-driver": drivers.steps, "windows-driver": drivers.steps, "amdgpu": rocm.driver_steps,
-    "rocm": rocm.library_steps, "kernel": kernel.kernel_steps, "kernel-parameter": kernel.parameter_steps,
-    "groups": kernel.group_steps, "container-toolkit": containers.toolkit_steps,
+    "nvidia-driver": drivers.steps,
+    "windows-driver": drivers.steps,
+    "amdgpu": rocm.driver_steps,
+    "rocm": rocm.library_steps,
+    "kernel": kernel.kernel_steps,
+    "kernel-parameter": kernel.parameter_steps,
+    "groups": kernel.group_steps,
+    "container-toolkit": containers.toolkit_steps,
     "container-engine": containers.engine_steps,
-}  # fmt: skip
+}
 _FIRST = ("groups", "os", "wsl", "firmware", "kernel", "kernel-parameter", "nvidia-driver", "windows-driver", "amdgpu")
 _ELSEWHERE = ("python",)  # made together with the environment
 
@@ -28,12 +33,7 @@ def steps(choice: Choice) -> Iterator[Step]:
 
     """
     before = [step for change in choice.changes if change.change in _FIRST for step in _steps(change, choice)]
-    after = [
-        step
-        for change in choice.changes
-        if change.change not in (*_FIRST, *_ELSEWHERE)
-        for step in _steps(change, choice)
-    ]
+    after = [step for change in choice.changes if change.change not in (*_FIRST, *_ELSEWHERE) for step in _steps(change, choice)]
     after += (*intel.steps(choice), *jetson.steps(choice))
     both = before + after
     if any(step.root and step.network for step in both):

@@ -52,8 +52,7 @@ def write_files(choice: Choice) -> None:
 
 def _hashed(wanted: Iterable[str], terms: Terms) -> str:
     lines = (
-        " ".join([requirement, *(f"--hash={digest}" for digest in terms.hashes.get(name_of(requirement), ()))])
-        for requirement in wanted
+        " ".join([requirement, *(f"--hash={digest}" for digest in terms.hashes.get(name_of(requirement), ()))]) for requirement in wanted
     )
     return "\n".join([*lines, ""])
 
@@ -110,5 +109,5 @@ def elsewhere(choice: Choice) -> Iterator[str]:
         for name in judged.build.packages:
             index = choice.wish.terms.bound.get(name_of(name), "")
             if index and judged.build.index and index.rstrip("/") != judged.build.index.rstrip("/"):
-                template = _("{package} comes from {index} in place of {other}, which {files} name: that is the build for this machine.")  # fmt: skip
-                yield template.format(package=name, index=judged.build.index, other=index, files=", ".join(choice.wish.terms.files))  # fmt: skip
+                template = _("{package} comes from {index} in place of {other}, which {files} name: that is the build for this machine.")
+                yield template.format(package=name, index=judged.build.index, other=index, files=", ".join(choice.wish.terms.files))

@@ -42,11 +42,7 @@ def steps(change: Change, choice: Choice) -> Iterator[Step]:
 def of_system(change: Change, site: Site) -> Iterator[Step]:
     """A toolkit for the whole system; see `steps`."""
     cuda, _cudnn = wanted(change)
-    recipe = (
-        system_toolkit(cuda, site.distribution, site.release, site.machine, site.wsl)
-        if site.system == "linux"
-        else None
-    )
+    recipe = system_toolkit(cuda, site.distribution, site.release, site.machine, site.wsl) if site.system == "linux" else None
     if recipe is None:
         note = _("NVIDIA has no packages of it for this system: a conda environment can have it (--in conda).")
         yield make("install-toolkit", {"version": cuda or change.to}, KINDS, because=sentences(change.why, note))
@@ -59,9 +55,7 @@ def _from_repository(recipe: Toolkit, change: Change, site: Site) -> Iterator[St
     place = inside(site)
     name = _("NVIDIA's CUDA repository")
     yield make_as("add-package-source", {"provider": name}, KINDS, recipe.setup, because=recipe.source, **place)
-    yield make_as(
-        "install-cuda-toolkit", {"version": cuda}, KINDS, recipe.install, recipe.undo, because=change.why, **place
-    )
+    yield make_as("install-cuda-toolkit", {"version": cuda}, KINDS, recipe.install, recipe.undo, because=change.why, **place)
     commands = system_cudnn(cudnn, cuda, site.distribution) if cudnn else ()
     if commands:
         yield make_as("install-cudnn", {"version": cudnn}, KINDS, commands, because=change.why, **place)
@@ -100,9 +94,7 @@ def _compat_steps(choice: Choice, environment: str, release: str, why: str) -> I
 def conda_packages(choice: Choice, environment: str, all_groups: list[Group]) -> Step:
     """Builds of conda-forge, all in one call: the solver sees them together. Packages by pip come after them."""
     packages = tuple(dict.fromkeys(spec for group in all_groups for spec in group.conda))
-    because = next(
-        (served.because for group in all_groups if group.build for served in group.build.served if served.served), ""
-    )
+    because = next((served.because for group in all_groups if group.build for served in group.build.served if served.served), "")
     step = _with_conda(environment, channel(choice), packages, because or _("It runs on the CPU."))
     cuda = max((group.build.build.cuda for group in all_groups if group.build), key=version_key, default="")
     return structs.replace(step, commands=tuple(_shown_cuda(argv, cuda, choice.site) for argv in step.commands))

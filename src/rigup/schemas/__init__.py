@@ -34,7 +34,8 @@ ANSWERS = {
     "history": Form("What apply and fix have done here.", "history", ("Runs", "OneRun")),
     "verify": Form("What an environment was proven to compute, on every device.", "verify", ("Verify",)),
     "env": Form(
-        "Environments, one of them, its history, or what was left beside them.", "env",
+        "Environments, one of them, its history, or what was left beside them.",
+        "env",
         ("EnvironmentList", "EnvironmentShown", "EnvironmentHistory", "Leftovers"),
     ),
     "run": Form("What would be set for a program, and why.", "run", ("Run",)),
@@ -65,7 +66,7 @@ ANSWERS = {
     "chat-parameters": Form("What can be set of an answer.", "chat", ("ChatParameters",)),
     "ollama-doctor": Form("What ollama runs with, and what keeps it from the GPU.", "ollama", ("OllamaDoctor",)),
     "ollama-configure": Form(
-        "What ollama's service is given, or what became of it.", "ollama", ("OllamaSettings", "ConfigureDryRun", "ConfigureEnded"),
+        "What ollama's service is given, or what became of it.", "ollama", ("OllamaSettings", "ConfigureDryRun", "ConfigureEnded")
     ),
     "pull": Form("What became of a model that was to be loaded.", "pull", ("Pull",)),
     "serve": Form("Where models are served, and by what.", "serve", ("Serve",)),
@@ -75,7 +76,7 @@ ANSWERS = {
     "capture": Form("What went into an archive, and what was taken out.", "capture", ("Capture",)),
     "explain": Form("What a cause means, or which causes a message may mean.", "explain", ("Explain",)),
     "knowledge": Form("Tables of what is known, or rows of them.", "knowledge", ("Tables", "Found")),
-}  # fmt: skip
+}
 """By the name of the schema: `rigup.NAME/1`."""
 
 

@@ -5,9 +5,18 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 NeverReason = Literal[
-    "no-such-partition", "no-such-nodes", "partition-down", "partition-limit", "no-build", "gpu-memory", "host-memory",
-    "nodes-down", "reserved", "time-limit", "no-rate",
-]  # fmt: skip
+    "no-such-partition",
+    "no-such-nodes",
+    "partition-down",
+    "partition-limit",
+    "no-build",
+    "gpu-memory",
+    "host-memory",
+    "nodes-down",
+    "reserved",
+    "time-limit",
+    "no-rate",
+]
 Risk = Literal["time-limit", "preemption", "extrapolated", "catalogue-rate", "maintenance"]
 
 

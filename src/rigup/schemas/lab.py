@@ -4,9 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-KernelFaultId = Literal[
-    "not-readable", "no-python", "no-ipykernel", "lacks-variable", "hides-devices", "empty-override", "shadowed"
-]
+KernelFaultId = Literal["not-readable", "no-python", "no-ipykernel", "lacks-variable", "hides-devices", "empty-override", "shadowed"]
 
 
 class KernelFault(Struct, frozen=True, kw_only=True):

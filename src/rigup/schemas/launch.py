@@ -7,9 +7,20 @@ from msgspec import Struct
 from rigup.schemas.train_check import TrainFinding
 
 State = Literal[
-    "written", "submitted", "pending", "running", "requeued", "completed", "failed", "cancelled", "timeout", "out-of-memory", "node-fail",
-    "preempted", "unknown",
-]  # fmt: skip
+    "written",
+    "submitted",
+    "pending",
+    "running",
+    "requeued",
+    "completed",
+    "failed",
+    "cancelled",
+    "timeout",
+    "out-of-memory",
+    "node-fail",
+    "preempted",
+    "unknown",
+]
 
 
 class LaunchSignal(Struct, frozen=True, kw_only=True):

@@ -24,9 +24,7 @@ def asked_in(words: Iterable[str], paths: Iterable[str]) -> Asked:
     """
     every = [of_file(path) for path in paths]
     if every and not any(file.words for file in every):
-        raise WishError(
-            _("{paths}: no package is named there.").format(paths=", ".join(file.terms.files[0] for file in every))
-        )
+        raise WishError(_("{paths}: no package is named there.").format(paths=", ".join(file.terms.files[0] for file in every)))
     return together([Asked(tuple(words)), *every])
 
 

@@ -49,12 +49,17 @@ def choose(wish: Wish, site: Site) -> Choice:
     decision = decide(wish, inside(wish, site))
     whole = serves_all(decision.taken, site) and not decision.stuck
     choice = Choice(
-        wish=wish, site=site, remedy=None if whole else smallest(wish, site, solved),
+        wish=wish,
+        site=site,
+        remedy=None if whole else smallest(wish, site, solved),
         turned_down=(
-            *turned_down(decision.refused, site), *_translations(decision, site), *_without_gpu(decision, site),
-            *(unheard(wish, site) if decision.stuck else ()), *(() if whole else instead(wish, site)),
+            *turned_down(decision.refused, site),
+            *_translations(decision, site),
+            *_without_gpu(decision, site),
+            *(unheard(wish, site) if decision.stuck else ()),
+            *(() if whole else instead(wish, site)),
         ),
-    )  # fmt: skip
+    )
     if decision.conflict:
         choice = split(choice, decision.conflict, choose)
     return _without_a_stack(choice, decision) if decision.stuck else _with_a_stack(choice, decision)
@@ -100,10 +105,7 @@ def _without_a_stack(choice: Choice, decision: Decision) -> Choice:
     """Each device with why the build that came nearest does not serve it."""
     nothing = unserved(_("Nothing that was asked for can be installed there."))
     devices = tuple(
-        (
-            device,
-            next((judged.served[place] for judged in decision.looked_at if not judged.served[place].served), nothing),
-        )
+        (device, next((judged.served[place] for judged in decision.looked_at if not judged.served[place].served), nothing))
         for place, device in enumerate(choice.site.gpus)
     )
     return msgspec.structs.replace(choice, devices=devices)
@@ -115,19 +117,22 @@ def _with_a_stack(choice: Choice, decision: Decision) -> Choice:
     variables, devices = for_devices(tuple(_devices(taken, decision, site)))
     variables = variables | of_driver(devices, inside(wish, site))
     packages = {
-        name: version
-        for judged in taken
-        for name, version in (_with_extras(judged) | judged.build.beside | pins(judged, site)).items()
+        name: version for judged in taken for name, version in (_with_extras(judged) | judged.build.beside | pins(judged, site)).items()
     }
     packages |= _numpy(wish, taken, site)
     return msgspec.structs.replace(
-        choice, chosen=taken, packages=packages, requirements=tuple(_requirements(wish, taken, packages)),
-        indexes=tuple(dict.fromkeys(url for judged in taken for url in _places(judged) if url)), devices=devices,
+        choice,
+        chosen=taken,
+        packages=packages,
+        requirements=tuple(_requirements(wish, taken, packages)),
+        indexes=tuple(dict.fromkeys(url for judged in taken for url in _places(judged) if url)),
+        devices=devices,
         variables={name: value for judged in taken for name, value in judged.build.variables.items()} | variables,
-        python=taken[0].python or python_for(taken[0].build, inside(wish, site), wish), changes=tuple(_changes(taken)),
+        python=taken[0].python or python_for(taken[0].build, inside(wish, site), wish),
+        changes=tuple(_changes(taken)),
         others=choice.others or _others(wish, site, taken[0]),
         warnings=(*_warnings(wish, taken, devices, site), *_instead(choice, taken, devices)),
-    )  # fmt: skip
+    )
 
 
 def _warnings(wish: Wish, taken: tuple[Judged, ...], devices: ServedDevices, site: Site) -> Iterator[str]:
@@ -136,16 +141,12 @@ def _warnings(wish: Wish, taken: tuple[Judged, ...], devices: ServedDevices, sit
     yield from words_of(wish.asked())
     yield from (note(word) for word in words_for(wish.asked(), idle))
     yield from (judged.build.mind for judged in taken if judged.build.mind)
-    yield from contradictions(
-        wish.asked(), {name: release for judged in taken for name, release in judged.build.packages.items()}
-    )
+    yield from contradictions(wish.asked(), {name: release for judged in taken for name, release in judged.build.packages.items()})
     numpy = wish.asked().get("numpy")
     limits = [(judged.build.label, below) for judged in taken for below in _too_new(judged, site)]
     for label, below in limits if numpy and numpy.specifier else ():
         if numpy and not may_be_below(numpy, below):
-            template = _(
-                "{build} was compiled for NumPy below {below}: with the NumPy that was asked for it cannot take arrays."
-            )
+            template = _("{build} was compiled for NumPy below {below}: with the NumPy that was asked for it cannot take arrays.")
             yield template.format(build=label, below=below)
 
 
@@ -153,18 +154,11 @@ def _instead(choice: Choice, taken: Iterable[Judged], devices: ServedDevices) ->
     """What the devices can still be used for, where nothing that was asked for reaches any of them."""
     site, instead = choice.site, Wish(packages=(_LANGUAGE_MODELS,))
     idle = [device for device, served in devices if device in wanted(site) and not served.served]
-    if (
-        choice.remedy
-        or not idle
-        or len(idle) < len(wanted(site))
-        or any(_is(judged, _LANGUAGE_MODELS) for judged in taken)
-    ):
+    if choice.remedy or not idle or len(idle) < len(wanted(site)) or any(_is(judged, _LANGUAGE_MODELS) for judged in taken):
         return
     for judged in solved(instead, site):
         if served_count(judged, site):
-            template = _(
-                "No build of it reaches {device}. Language models do, by {build}: `rigup plan llama.cpp` plans it."
-            )
+            template = _("No build of it reaches {device}. Language models do, by {build}: `rigup plan llama.cpp` plans it.")
             yield template.format(device=idle[0].label, build=judged.build.label)
 
 
@@ -187,17 +181,13 @@ def _numpy(wish: Wish, taken: Iterable[Judged], site: Site) -> dict[str, str]:
     """
     requirement = wish.asked().get("numpy")
     limits = [below for judged in taken for below in _too_new(judged, site)]
-    return (
-        {"numpy": "<" + min(limits, key=version_key)} if limits and not (requirement and requirement.specifier) else {}
-    )
+    return {"numpy": "<" + min(limits, key=version_key)} if limits and not (requirement and requirement.specifier) else {}
 
 
 def _too_new(judged: Judged, site: Site) -> Iterator[str]:
     """The first NumPy that a build does not fit; what stands in an image fits what is there."""
     if not judged.build.conda and not judged.build.image:
-        bounds = (
-            numpy_below(name.partition("[")[0], version, site.system) for name, version in judged.build.packages.items()
-        )
+        bounds = (numpy_below(name.partition("[")[0], version, site.system) for name, version in judged.build.packages.items())
         yield from filter(None, bounds)
 
 
@@ -229,9 +219,10 @@ def _devices(taken: tuple[Judged, ...], decision: Decision, site: Site) -> Itera
 def _others(wish: Wish, site: Site, taken: Judged) -> tuple[Choice, ...]:
     """An environment of its own for the wanted devices that are left out, where one is possible."""
     left = [
-        device for device, served in _pairs(taken, site)
+        device
+        for device, served in _pairs(taken, site)
         if device in wanted(site) and not served.served and not (device.vendor == "nvidia" and undriven(device, site))
-    ]  # fmt: skip
+    ]
     if not left or len(left) == len(wanted(site)):
         return ()
     other = choose(wish, site.but(devices=tuple(left)))
@@ -253,8 +244,7 @@ def _with_extras(judged: Judged) -> dict[str, str]:
         return judged.build.packages
     owner = judged.build.extra_of or judged.build.package
     return {
-        _extended(name, extras) if name.partition("[")[0] == owner else name: version
-        for name, version in judged.build.packages.items()
+        _extended(name, extras) if name.partition("[")[0] == owner else name: version for name, version in judged.build.packages.items()
     }
 
 

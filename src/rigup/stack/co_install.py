@@ -19,13 +19,14 @@ def conflict(build: Candidate, others: Iterable[Candidate]) -> str:
     for other in others:
         for name in sorted(set(build.pins) & set(other.pins)):
             if not _share(build.pins[name], other.pins[name]):
-                template = _(
-                    "{build} wants {library} {first}, and {other} wants {second}: one environment has one of them."
-                )
+                template = _("{build} wants {library} {first}, and {other} wants {second}: one environment has one of them.")
                 return template.format(
-                    build=build.label, library=_NAMES.get(name, name), first=build.pins[name].removeprefix("=="),
-                    other=other.label, second=other.pins[name].removeprefix("=="),
-                )  # fmt: skip
+                    build=build.label,
+                    library=_NAMES.get(name, name),
+                    first=build.pins[name].removeprefix("=="),
+                    other=other.label,
+                    second=other.pins[name].removeprefix("=="),
+                )
     return ""
 
 

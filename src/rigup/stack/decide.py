@@ -77,20 +77,14 @@ def _in_order(wish: Wish, site: Site) -> Decision:
     """
     first, *rest = frameworks.leads(wish.asked(), wish.manager)
     builds = _judged(first, wish, site)
-    ranked = sorted(
-        (option for option in builds if usable(option, site)), key=lambda option: rank(option, site, wish), reverse=True
-    )
+    ranked = sorted((option for option in builds if usable(option, site)), key=lambda option: rank(option, site, wish), reverse=True)
     attempts = [_Attempt((builds,), (), True)]
     for option in _unlike(ranked) if rest else ranked[:1]:
         attempts.append(_add_frameworks(_Attempt((builds,), (option,)), rest, wish, site))
         if not attempts[-1].conflict:
             break
     return _decision(
-        max(
-            attempts,
-            key=lambda attempt: (not attempt.stuck, len(attempt.taken), _reach(attempt, site), -_weight(attempt)),
-        ),
-        site,
+        max(attempts, key=lambda attempt: (not attempt.stuck, len(attempt.taken), _reach(attempt, site), -_weight(attempt))), site
     )
 
 
@@ -122,20 +116,14 @@ def _add_frameworks(before: _Attempt, rest: Sequence[frameworks.Lead], wish: Wis
     if not rest:
         return before
     of_framework = _judged(rest[0], _with_python(wish, before.taken), site)
-    able = sorted(
-        (option for option in of_framework if usable(option, site)),
-        key=lambda option: rank(option, site, wish),
-        reverse=True,
-    )
+    able = sorted((option for option in of_framework if usable(option, site)), key=lambda option: rank(option, site, wish), reverse=True)
     builds = [option.build for option in before.taken]
     best = next((option for option in able if not conflict(option.build, builds)), None)
     lost = bool(able) and _loses(best, able[0], site)
     why = before.conflict or (conflict(able[0].build, builds) if lost else "")
     if best is None:
         return _Attempt((*before.by_framework, of_framework), before.taken, True, why)
-    return _add_frameworks(
-        _Attempt((*before.by_framework, of_framework), (*before.taken, best), False, why), rest[1:], wish, site
-    )
+    return _add_frameworks(_Attempt((*before.by_framework, of_framework), (*before.taken, best), False, why), rest[1:], wish, site)
 
 
 def _decision(attempt: _Attempt, site: Site) -> Decision:
@@ -167,13 +155,9 @@ def _newer_or_rival(candidates: Iterable[Judged], best: Judged | None, site: Sit
     floor = version_key(best.build.version) if best and not on_cpu else ()
     makers = {device.vendor for device in wanted(site)}
     builds = list(candidates)
-    candidates = [option for option in builds if made_for(option.build, makers)] or (
-        builds[:1] if on_cpu or best is None else []
-    )
+    candidates = [option for option in builds if made_for(option.build, makers)] or (builds[:1] if on_cpu or best is None else [])
     return [
-        option
-        for option in candidates
-        if version_key(option.build.version) > floor or (option is not best and _rival(option, best, site))
+        option for option in candidates if version_key(option.build.version) > floor or (option is not best and _rival(option, best, site))
     ]
 
 
@@ -185,6 +169,4 @@ def made_for(build: Candidate, makers: set[str]) -> bool:
 
 def _rival(option: Judged, best: Judged | None, site: Site) -> bool:
     """A build of the same release that leaves a device out."""
-    return best is None or (
-        option.build.version == best.build.version and served_count(option, site) < served_count(best, site)
-    )
+    return best is None or (option.build.version == best.build.version and served_count(option, site) < served_count(best, site))

@@ -34,9 +34,7 @@ class _Alternative(msgspec.Struct, frozen=True, kw_only=True):
 def turned_down(options: Iterable[Judged], site: Site) -> tuple[TurnedDown, ...]:
     """One line for each reason and range of builds, the newest first."""
     groups: dict[tuple[str, str], list[Judged]] = {}
-    for judged in sorted(
-        options, key=lambda judged: (version_key(judged.build.version), judged.build.label), reverse=True
-    ):
+    for judged in sorted(options, key=lambda judged: (version_key(judged.build.version), judged.build.label), reverse=True):
         because, source = _reason(judged, site)
         if because:
             groups.setdefault((because.replace(judged.build.label, "{}"), source), []).append(judged)
@@ -62,12 +60,8 @@ def _line(because: str, source: str, ones: list[Judged]) -> TurnedDown:
     first, last = ones[0].build, ones[-1].build
     if len(ones) == 1:
         return TurnedDown(candidate=first.label, because=because.replace("{}", first.label), source=source)
-    variants = list(
-        dict.fromkeys(variant for judged in ones if (variant := judged.build.variant or judged.build.channel))
-    )
-    span = first.version if first.version == last.version else _("{first} to {last}").format(
-        first=last.version, last=first.version
-    )  # fmt: skip
+    variants = list(dict.fromkeys(variant for judged in ones if (variant := judged.build.variant or judged.build.channel)))
+    span = first.version if first.version == last.version else _("{first} to {last}").format(first=last.version, last=first.version)
     name = first.package + " " + span + (" (" + ", ".join(variants) + ")" if variants else "")
     return TurnedDown(candidate=name, because=_of_each(because), source=source)
 
@@ -97,9 +91,7 @@ def unheard(wish: Wish, site: Site) -> Iterator[TurnedDown]:
     for lead in frameworks.leads(wishes, wish.manager) if not ended and not programs else ():
         if not any(True for _one in lead.candidates({name: Requirement(name) for name in wishes}, site)):
             message = _("No build of {name} is known for {system} on {machine}.")
-            because = message.format(
-                name=lead.name.replace("_", "-"), system=_SYSTEMS.get(site.system, site.system), machine=site.machine
-            )
+            because = message.format(name=lead.name.replace("_", "-"), system=_SYSTEMS.get(site.system, site.system), machine=site.machine)
             yield TurnedDown(candidate=lead.name.replace("_", "-"), because=because, source="wheels")
 
 
@@ -111,9 +103,7 @@ def _of_other_torch(wishes: Mapping[str, Requirement]) -> Iterator[TurnedDown]:
         fitting = [torch for torch, version in versions.items() if version and allows(wishes[name], version)]
         if fitting and not any(allows(wishes["torch"], torch) for torch in fitting):
             template = _("{package} belongs to torch {versions}, and {torch} was asked for.")
-            span = (
-                fitting[0] if len(fitting) == 1 else _("{first} to {last}").format(first=fitting[0], last=fitting[-1])
-            )
+            span = fitting[0] if len(fitting) == 1 else _("{first} to {last}").format(first=fitting[0], last=fitting[-1])
             because = template.format(package=wishes[name], versions=span, torch=wishes["torch"])
             yield TurnedDown(candidate=str(wishes[name]), because=because, source="torch_companions")
 

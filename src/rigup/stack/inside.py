@@ -24,10 +24,21 @@ def inside(wish: Wish, site: Site) -> Site:
     image_base = base(site)
     python = (image_base.python,) if image_base.python else ()
     return site.but(
-        holder=wish.manager, system="linux", machine=_MACHINES.get(site.machine, site.machine), glibc=image_base.glibc, macos="",
-        wsl=site.wsl or site.system == "windows", container=site.container or site.system == "macos", conda=False,
-        python=image_base.python or None, pythons=python, installed={}, environment="", stands=False, rosetta=False,
-    )  # fmt: skip
+        holder=wish.manager,
+        system="linux",
+        machine=_MACHINES.get(site.machine, site.machine),
+        glibc=image_base.glibc,
+        macos="",
+        wsl=site.wsl or site.system == "windows",
+        container=site.container or site.system == "macos",
+        conda=False,
+        python=image_base.python or None,
+        pythons=python,
+        installed={},
+        environment="",
+        stands=False,
+        rosetta=False,
+    )
 
 
 def base(site: Site, build: Candidate | None = None) -> Base:

@@ -13,9 +13,13 @@ from rigup.stack.words import change_name
 def refusal(build: Candidate, site: Site, wish: Wish) -> str:
     """Why a build cannot be installed there at all, as a sentence; "" if it can."""
     return (
-        _of_library(build, site) or _of_macos(build, site) or _of_processor(build, site) or _of_disk(build, site)
-        or _of_python(build, wish) or _of_system(build, site)
-    )  # fmt: skip
+        _of_library(build, site)
+        or _of_macos(build, site)
+        or _of_processor(build, site)
+        or _of_disk(build, site)
+        or _of_python(build, wish)
+        or _of_system(build, site)
+    )
 
 
 def _of_library(build: Candidate, site: Site) -> str:
@@ -60,9 +64,7 @@ def room(build: Candidate, site: Site) -> int:
 
     """
     name, version = next(iter(build.packages.items()), ("", ""))
-    known = weight(name, version, build.variant, site.system) or weight(
-        name.partition("[")[0], version, "", site.system
-    )
+    known = weight(name, version, build.variant, site.system) or weight(name.partition("[")[0], version, "", site.system)
     return known.kept if known else 0
 
 

@@ -25,18 +25,15 @@ def _of_builds() -> dict[str, str]:
             "_rocm_sdk_core and lib of _rocm_sdk_libraries, which lie in the environment, into LD_LIBRARY_PATH."
         ),
         "tensorflow-metal-last": _(
-            "tensorflow-metal loads with the releases of TensorFlow that it was made for alone, and none was made for 2.20 "
-            "and newer."
+            "tensorflow-metal loads with the releases of TensorFlow that it was made for alone, and none was made for 2.20 and newer."
         ),
         "openvino-driver": _(
             "OpenVINO reaches the GPU by Intel's compute runtime (the package intel-opencl-icd on Debian and Ubuntu), on "
             "Windows by the graphics driver."
         ),
         "migraphx-package": _("onnxruntime-migraphx needs AMD's package migraphx beside ROCm."),
-        "vllm-cpu-preload": _(
-            "vLLM for the CPU wants Intel's OpenMP loaded first: name libiomp5.so of the environment in LD_PRELOAD."
-        ),
-    }  # fmt: skip
+        "vllm-cpu-preload": _("vLLM for the CPU wants Intel's OpenMP loaded first: name libiomp5.so of the environment in LD_PRELOAD."),
+    }
 
 
 def _of_packages() -> dict[str, str]:
@@ -47,13 +44,9 @@ def _of_packages() -> dict[str, str]:
             "APEX_CPP_EXT=1 and APEX_CUDA_EXT=1 are set while it is built."
         ),
         "openblas": _("MinkowskiEngine needs OpenBLAS where it is built (the package libopenblas-dev on Debian and Ubuntu)."),
-        "ascend": _(
-            "rigup knows nothing of Huawei's Ascend NPUs, nor which release belongs to which CANN: follow their own guide."
-        ),
+        "ascend": _("rigup knows nothing of Huawei's Ascend NPUs, nor which release belongs to which CANN: follow their own guide."),
         "tpu": _("rigup knows nothing of Google's TPUs: torch-xla is for them alone."),
-        "jax-metal": _(
-            "jax-metal is experimental, and each release of it loads with one jaxlib alone: Apple's own page has the table."
-        ),
+        "jax-metal": _("jax-metal is experimental, and each release of it loads with one jaxlib alone: Apple's own page has the table."),
         "ipex": _(
             "Intel has ended its extension for PyTorch: torch's own build for Intel's GPUs (xpu) needs none. What PyPI has of it is "
             "for the processor, each release for one release of torch."
@@ -64,4 +57,4 @@ def _of_packages() -> dict[str, str]:
             "For Intel's GPUs vLLM has no wheel: its own image vllm/vllm-openai-xpu holds it, and so does a build from source."
         ),
         "vllm-metal": _("vllm-metal is a plug-in of its own makers: it is left to the installer, and nothing vouches for it."),
-    }  # fmt: skip
+    }

@@ -40,7 +40,9 @@ def of_poetry(table: Table, path: str, alone: bool) -> Asked:
             optional.append(name)
         elif not any(field in row for field in _DIRECT):
             words.append(_requirement(name, row, where))
-    return Asked(tuple(words), Terms(index=default, bound=_bound_indexes(table, named, where), python=python, told=_left_out(table, path, optional)))  # fmt: skip
+    return Asked(
+        tuple(words), Terms(index=default, bound=_bound_indexes(table, named, where), python=python, told=_left_out(table, path, optional))
+    )
 
 
 def _rows(table: Table, where: str) -> Iterator[tuple[str, Table]]:
@@ -48,7 +50,7 @@ def _rows(table: Table, where: str) -> Iterator[tuple[str, Table]]:
     for name, row in rows.items() if isinstance(rows, dict) else [("dependencies", 0)]:
         for entry in row if isinstance(row, list) else [row]:
             fields = {"version": entry} if isinstance(entry, str) else entry
-            if not isinstance(fields, dict) or (others := set(fields) - _FIELDS - set(_DIRECT) - {"branch", "tag", "rev", "subdirectory"}):  # fmt: skip
+            if not isinstance(fields, dict) or (others := set(fields) - _FIELDS - set(_DIRECT) - {"branch", "tag", "rev", "subdirectory"}):
                 field = name if not isinstance(fields, dict) else f"{name}.{min(others)}"
                 raise WishError(_("{path}: {field} is of another form.").format(path=where, field=field[:100]))
             yield canonicalize_name(name), fields
@@ -67,9 +69,7 @@ def _requirement(name: str, row: Table, where: str) -> str:
     markers = [row["markers"]] if isinstance(row.get("markers"), str) else []
     if python := row.get("python"):
         markers += [_of_python(bound) for bound in _specifier(python, where, name).split(",") if bound]
-    text = (
-        name + (f"[{','.join(map(str, extras))}]" if extras else "") + _specifier(row.get("version", "*"), where, name)
-    )
+    text = name + (f"[{','.join(map(str, extras))}]" if extras else "") + _specifier(row.get("version", "*"), where, name)
     text += " ; " + " and ".join(f"({marker})" for marker in markers) if markers else ""
     try:
         return str(Requirement(text))
@@ -91,9 +91,7 @@ def _specifier(value: Any, where: str, name: str) -> str:
     try:
         return str(SpecifierSet(",".join(map(_plain, filter(None, parts)))))
     except InvalidSpecifier as error:
-        template = _(
-            "{where}: the version {version} of {package} is of a form that rigup does not know: write it as >=1.2,<2."
-        )
+        template = _("{where}: the version {version} of {package} is of a form that rigup does not know: write it as >=1.2,<2.")
         raise WishError(template.format(where=where, version=repr(value)[:100], package=name[:100])) from error
 
 
@@ -106,7 +104,11 @@ def _plain(part: str) -> str:
     if match is None:
         return part
     numbers = [int(number) for number in match["version"].split(".")]
-    fixed = next((place for place, number in enumerate(numbers) if number), len(numbers) - 1) if match["sign"] == "^" else min(1, len(numbers) - 1)  # fmt: skip
+    fixed = (
+        next((place for place, number in enumerate(numbers) if number), len(numbers) - 1)
+        if match["sign"] == "^"
+        else min(1, len(numbers) - 1)
+    )
     above = ".".join(map(str, [*numbers[:fixed], numbers[fixed] + 1]))
     return f">={match['version']}{match['rest']},<{above}"
 
@@ -149,6 +151,6 @@ def _bound_indexes(table: Table, named: dict[str, str], where: str) -> dict[str,
 
 def _left_out(table: Table, path: str, optional: list[str]) -> tuple[str, ...]:
     groups = table.get("group", {})
-    names = [*optional, *(groups if isinstance(groups, dict) else ()), *(["dev-dependencies"] if table.get("dev-dependencies") else [])]  # fmt: skip
+    names = [*optional, *(groups if isinstance(groups, dict) else ()), *(["dev-dependencies"] if table.get("dev-dependencies") else [])]
     template = _("{path} has further parts for Poetry alone, which are not installed: {parts}.")
     return (template.format(path=path, parts=", ".join(names)[:300]),) if names else ()

@@ -129,16 +129,9 @@ def _assumed(site: Site) -> Iterator[str]:
 
 def _assumed_python(site: Site) -> Iterator[str]:
     if site.own_python:
-        template = _(
-            "Nobody told of a Python: the one that the distribution has for its own, {python}, was taken for granted."
-        )
+        template = _("Nobody told of a Python: the one that the distribution has for its own, {python}, was taken for granted.")
         yield template.format(python=site.python)
-    if (
-        site.in_words
-        and site.root is False
-        and site.system == "linux"
-        and any(gpu.vendor == "intel" for gpu in site.gpus)
-    ):
+    if site.in_words and site.root is False and site.system == "linux" and any(gpu.vendor == "intel" for gpu in site.gpus):
         yield _("Only root can install Level Zero for Intel's GPUs: it was taken to be there.")
     parts = making_environments(site.distribution, site.python) if site.in_words and site.python else ()
     if parts and site.root is False and site.own_python:
@@ -186,6 +179,12 @@ def _newer(name: str, maker: str | None) -> str:
 
 def _device(index: int, gpu: Gpu, pci_id: str) -> Device:
     return Device(
-        index=index, vendor=gpu.vendor, name=gpu.name, isa=gpu.isa, pci_id=pci_id, architecture=gpu.architecture,
-        integrated=gpu.integrated, memory={"vram": gpu.memory_bytes} if gpu.memory_bytes else {},
-    )  # fmt: skip
+        index=index,
+        vendor=gpu.vendor,
+        name=gpu.name,
+        isa=gpu.isa,
+        pci_id=pci_id,
+        architecture=gpu.architecture,
+        integrated=gpu.integrated,
+        memory={"vram": gpu.memory_bytes} if gpu.memory_bytes else {},
+    )

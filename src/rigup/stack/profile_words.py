@@ -90,9 +90,7 @@ def _fixed(**changes: Any) -> Callable[[Found], Changes]:
 
 def _sized(field: str) -> Callable[[Found], Changes]:
     """Bytes, from a number before or behind the word."""
-    return lambda match: {
-        field: int(float(match["size"] or match["size_before"]) * _UNITS[match["unit"] or match["unit_before"]])
-    }
+    return lambda match: {field: int(float(match["size"] or match["size_before"]) * _UNITS[match["unit"] or match["unit_before"]])}
 
 
 def _rocm(match: Found) -> Changes:
@@ -157,4 +155,4 @@ _WORDS: tuple[tuple[str, Callable[[Found], Changes]], ...] = (
     (r"(?:no|without) (?:secure ?boot)|secure ?boot (?:off|disabled)", _fixed(secure_boot=False)),
     (r"nv ?switch|hgx", _fixed(nvswitch=True)),
     (r"no avx(?P<wide>2)?", lambda f: {"lacks": ("avx2",) if f["wide"] else ("avx", "avx2")}),
-)  # fmt: skip
+)

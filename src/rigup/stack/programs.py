@@ -46,9 +46,7 @@ def _sentence(row: Program) -> str:
             "`pip install -r {file}` in this environment."
         )
     if row.by == "image":
-        return _(
-            "{title} is a program that its makers give as a container image, and no package: {url} tells how to start it."
-        )
+        return _("{title} is a program that its makers give as a container image, and no package: {url} tells how to start it.")
     if row.library:
         return _(
             "{title} is a program with an installer of its own: it is had at {url}, and nothing of it is planned here. The "
@@ -56,6 +54,4 @@ def _sentence(row: Program) -> str:
         )
     if row.package:
         return _("{title} is a program, which its makers give at {url}: planned is {package}, its library for Python.")
-    return _(
-        "{title} is a program with an installer of its own, and no package: it is had at {url}. Nothing of it is planned here."
-    )
+    return _("{title} is a program with an installer of its own, and no package: it is had at {url}. Nothing of it is planned here.")

@@ -15,15 +15,23 @@ from rigup.stack.terms import Asked, Terms, WishError, together
 
 _MOST_BYTES = 2_000_000
 _LONGEST_NAME = 100
-_OTHER_TOOLS = {
-    "pdm": ("source", "dev-dependencies"),
-    "pixi": ("dependencies", "pypi-dependencies", "feature", "target"),
-}
+_OTHER_TOOLS = {"pdm": ("source", "dev-dependencies"), "pixi": ("dependencies", "pypi-dependencies", "feature", "target")}
 """Tables of other tools that say where packages come from, or which: nobody would keep them here."""
 
 _PLACES = frozenset(
-    ("index-url", "index_url", "extra-index-url", "extra-index-urls", "extra_index_url", "extra_index_urls", "find-links", "find_links", "no-index", "no_index")
-)  # fmt: skip
+    (
+        "index-url",
+        "index_url",
+        "extra-index-url",
+        "extra-index-urls",
+        "extra_index_url",
+        "extra_index_urls",
+        "find-links",
+        "find_links",
+        "no-index",
+        "no_index",
+    )
+)
 """Fields of any tool that say where packages come from."""
 _READ = ("uv", "poetry")  # read by their own modules, which refuse what they cannot keep
 
@@ -108,23 +116,16 @@ def _no_places(tools: Table, path: str) -> None:
 def _of_project(project: Table, groups: Table, parts: tuple[str, ...], path: str) -> Asked:
     dynamic = project.get("dynamic", [])
     if isinstance(dynamic, list) and "dependencies" in dynamic:
-        template = _(
-            "{path}: its dependencies are dynamic, so they stand elsewhere. Name the file in which they do, with -r."
-        )
+        template = _("{path}: its dependencies are dynamic, so they stand elsewhere. Name the file in which they do, with -r.")
         raise WishError(template.format(path=path))
     extras = _table(project, "optional-dependencies", path)
-    offered = {
-        **{canonicalize_name(name): name for name in groups},
-        **{canonicalize_name(name): name for name in extras},
-    }
+    offered = {**{canonicalize_name(name): name for name in groups}, **{canonicalize_name(name): name for name in extras}}
     words = [*_words(project.get("dependencies", []), path, "dependencies")]
     for part in parts:
         name = offered.get(canonicalize_name(part))
         if name is None:
             template = _("{path} has no part {part}. It has: {parts}.")
-            raise WishError(
-                template.format(path=path, part=part[:_LONGEST_NAME], parts=", ".join(offered.values()) or "–")
-            )
+            raise WishError(template.format(path=path, part=part[:_LONGEST_NAME], parts=", ".join(offered.values()) or "–"))
         words += _words(extras[name], path, name) if name in extras else _group(groups, name, path, ())
     words = [*_expand_own_extras(words, project, extras, path)]
     left = [name for key, name in offered.items() if key not in set(map(canonicalize_name, parts))]
@@ -147,9 +148,7 @@ def _expand_own_extras(words: list[str], project: Table, extras: Table, path: st
 def _left_out(path: str, names: list[str]) -> tuple[str, ...]:
     if not names:
         return ()
-    template = _(
-        "{path} has further parts that were not asked for: {parts}. -r '{path}[{first}]' asks for one of them."
-    )
+    template = _("{path} has further parts that were not asked for: {parts}. -r '{path}[{first}]' asks for one of them.")
     return (template.format(path=path, parts=", ".join(names)[:300], first=names[0][:_LONGEST_NAME]),)
 
 

@@ -32,9 +32,7 @@ def python_for(build: Candidate, site: Site, wish: Wish) -> str:
 
 def _next_newest(build: Candidate) -> str:
     """The newest but one: compiled companions follow the newest late."""
-    plain = sorted(
-        (python for python in build.python or builds()[0].python if not python.endswith("t")), key=version_key
-    )
+    plain = sorted((python for python in build.python or builds()[0].python if not python.endswith("t")), key=version_key)
     return plain[-2:][0] if plain else ""
 
 
@@ -74,9 +72,11 @@ def python_change(build: Candidate, site: Site, wish: Wish) -> Change | None:
     chosen = python_for(build, site, wish)
     if not site.python or is_there(site, chosen):
         return None
-    template = _("{build} has no wheel for Python {have}.") if site.python not in (build.python or (site.python,)) else _(
-        "Python {python} was asked for, and {have} is there."
-    )  # fmt: skip
+    template = (
+        _("{build} has no wheel for Python {have}.")
+        if site.python not in (build.python or (site.python,))
+        else _("Python {python} was asked for, and {have} is there.")
+    )
     choosy = next((row.title for row in asked_for(wish.asked()) if row.pythons and site.python not in row.pythons), "")
     template = _("{build} does not run on Python {have}.") if choosy else template
     named = choosy or build.narrowed_by or build.label

@@ -74,9 +74,7 @@ def _with_wsl(remedy: Remedy, wish: Wish, site: Site, solve: Solve) -> Remedy:
     inside = next(iter(_system(wish, site, solve)))
     if not serves_all(solve(inside.wish, inside.site), inside.site):
         return remedy
-    sentence = _("Or install it inside WSL, where {wish} works as it was asked for.").format(
-        wish=", ".join(wish.packages)
-    )
+    sentence = _("Or install it inside WSL, where {wish} works as it was asked for.").format(wish=", ".join(wish.packages))
     return Remedy(text=sentences(remedy.text, sentence), wish=remedy.wish, site=remedy.site)
 
 
@@ -86,13 +84,9 @@ def _python(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
     if not serves_all(taken, site):
         return
     shared = set.intersection(*(set(option.build.python or [wish.python]) for option in taken))
-    for python in sorted(
-        (python for python in shared if not python.endswith("t")), key=lambda version: _distance(version, wish.python)
-    ):
+    for python in sorted((python for python in shared if not python.endswith("t")), key=lambda version: _distance(version, wish.python)):
         template = _("Take Python {python}: {build} has a wheel for it.")
-        yield Remedy(
-            text=template.format(python=python, build=taken[0].build.label), wish=_but(wish, python=python), site=site
-        )
+        yield Remedy(text=template.format(python=python, build=taken[0].build.label), wish=_but(wish, python=python), site=site)
 
 
 def _distance(python: str, other: str) -> tuple[int, ...]:
@@ -113,14 +107,8 @@ def _room(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
 def _release_on_it(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
     """Another release of what belongs to a framework, or stands on it: the framework stays as it was asked for."""
     wishes = wish.asked()
-    for name in (
-        name
-        for name, requirement in wishes.items()
-        if requirement.specifier and (name in FAMILY or build_of(name) is not None)
-    ):
-        left = _but(
-            wish, packages=tuple(other if other == name else str(requirement) for other, requirement in wishes.items())
-        )
+    for name in (name for name, requirement in wishes.items() if requirement.specifier and (name in FAMILY or build_of(name) is not None)):
+        left = _but(wish, packages=tuple(other if other == name else str(requirement) for other, requirement in wishes.items()))
         for option in solve(left, site):
             if version := {**option.build.packages, **option.build.beside}.get(name, ""):
                 template = _("Leave the release of {package} open: {version} is the one for {build}.")
@@ -132,17 +120,12 @@ def _version(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
     """Another release than the one that was pinned: the nearest one on which all works, newer ones first."""
     for option in _serving(wish, site):
         sentence = _("Ask for {build}: it is the nearest release that works there.").format(build=option.build.label)
-        yield Remedy(
-            text=sentences(sentence, needs(option)), wish=_but(wish, packages=_repinned(wish, option)), site=site
-        )
+        yield Remedy(text=sentences(sentence, needs(option)), wish=_but(wish, packages=_repinned(wish, option)), site=site)
 
 
 def _serving(wish: Wish, site: Site) -> Iterator[Judged]:
     """The nearest builds to those that were pinned which serve every device."""
-    pinned, seen = (
-        {name: requirement for name, requirement in wish.asked().items() if requirement.specifier},
-        inside(wish, site),
-    )
+    pinned, seen = ({name: requirement for name, requirement in wish.asked().items() if requirement.specifier}, inside(wish, site))
     for lead in frameworks.leads(wish.asked(), wish.manager) if pinned else ():
         free = {name: Requirement(name) for name in wish.asked()}
         builds = [judged(option, seen, wish) for option in lead.candidates(free, seen)]
@@ -163,10 +146,13 @@ def _repinned(wish: Wish, option: Judged) -> tuple[str, ...]:
     """The wish with the releases that belong to a build; what it does not know is left as it was."""
     known = {str(canonicalize_name(name.partition("[")[0])): version for name, version in option.build.packages.items()}
     return tuple(
-        f"{name}=={known[name].partition('+')[0]}" if requirement.specifier and name in known else
-        name if requirement.specifier and option.build.package in known else str(requirement)
+        f"{name}=={known[name].partition('+')[0]}"
+        if requirement.specifier and name in known
+        else name
+        if requirement.specifier and option.build.package in known
+        else str(requirement)
         for name, requirement in wish.asked().items()
-    )  # fmt: skip
+    )
 
 
 def _of_conda(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
@@ -175,9 +161,7 @@ def _of_conda(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
         return
     in_conda = _but(wish, manager="conda")
     for option in solve(in_conda, site)[:1]:
-        sentence = _("Put it into a conda environment (--in conda): {build} works there.").format(
-            build=option.build.label
-        )
+        sentence = _("Put it into a conda environment (--in conda): {build} works there.").format(build=option.build.label)
         yield Remedy(text=sentences(sentence, needs(option)), wish=in_conda, site=site)
 
 
@@ -186,11 +170,7 @@ def _administrator(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
         return
     with_root = site.but(root=True)
     for option in solve(_but(wish, no_root=False), with_root)[:1]:
-        yield Remedy(
-            text=sentences(_("Ask an administrator for this."), needs(option)),
-            wish=_but(wish, no_root=False),
-            site=with_root,
-        )
+        yield Remedy(text=sentences(_("Ask an administrator for this."), needs(option)), wish=_but(wish, no_root=False), site=with_root)
 
 
 def _translated(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
@@ -207,15 +187,11 @@ def _system(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
     """Another system: WSL for Windows, a newer C library, a newer macOS, Linux itself for WSL."""
     if site.system == "windows":
         text = _("Install it inside WSL (or on Linux): no build for native Windows reaches this GPU.")
-        yield Remedy(
-            text=text, wish=wish, site=site.but(system="linux", wsl=True, glibc="2.35", python=None, pythons=())
-        )
+        yield Remedy(text=text, wish=wish, site=site.but(system="linux", wsl=True, glibc="2.35", python=None, pythons=()))
         text = _("Install it on Linux itself: no build for native Windows or for WSL reaches this GPU.")
         yield from _on_linux(text, wish, site.but(system="linux", glibc="2.35", python=None, pythons=()))
     if site.system == "linux" and site.glibc is not None:
-        for glibc in (
-            glibc_release for glibc_release in _GLIBC if version_key(glibc_release) > version_key(site.glibc)
-        ):
+        for glibc in (glibc_release for glibc_release in _GLIBC if version_key(glibc_release) > version_key(site.glibc)):
             text = _("Run it in a container, or on a release of a distribution, with glibc {glibc} or newer.")
             yield Remedy(text=text.format(glibc=glibc), wish=wish, site=site.but(glibc=glibc))
     newer = next_mps_minimum(site.macos) if site.system == "macos" and site.macos else None

@@ -22,16 +22,19 @@ _MOST_BYTES = 2_000_000
 _MOST_FILES = 50
 _MOST_LINES = 20_000
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
-)  # fmt: skip
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 _CODING = re.compile(rb"coding[:=]\s*([-\w.]{1,40})")
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
 _HASH = re.compile(r"sha(?:256:[0-9a-f]{64}|384:[0-9a-f]{96}|512:[0-9a-f]{128})")
 _HOST = re.compile(r"\[?[A-Za-z0-9_.:-]{1,253}\]?")
 _OF_PACKAGES = re.compile(r":all:|:none:|[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?")
-_DIRECT = re.compile(r"[a-z+]{2,20}:(?://|\S)|[./~\\]|[A-Za-z]:[\\/]|.{1,300}\.(?:whl|zip|tar\.\w{2,3}|tgz)(?:\Z|[\s;#\[])", re.IGNORECASE)  # fmt: skip
+_DIRECT = re.compile(r"[a-z+]{2,20}:(?://|\S)|[./~\\]|[A-Za-z]:[\\/]|.{1,300}\.(?:whl|zip|tar\.\w{2,3}|tgz)(?:\Z|[\s;#\[])", re.IGNORECASE)
 _ARCHIVE = re.compile(r"\S{1,300}\.(?:whl|zip|tgz|tbz|txz|tar|tar\.\w{2,3})(?:\[.{0,100}\])?", re.IGNORECASE)
 _SHORT = {"-r": "--requirement", "-c": "--constraint", "-i": "--index-url", "-f": "--find-links", "-e": "--editable"}
 _OTHER_NAMES = {"--pypi-url": "--index-url"}
@@ -75,20 +78,26 @@ class _Reading:
             raise WishError(template.format(path=path))
         lists = {name: tuple(dict.fromkeys(values)) for name, values in self.lists.items()}
         terms = Terms(
-            index=self.index, extra_indexes=lists["extra"], find_links=lists["links"], no_index="--no-index" in self.flags,
-            previews="--pre" in self.flags, wheels_first="--prefer-binary" in self.flags, no_binary=lists["source"], only_binary=lists["binary"],
-            trusted_hosts=lists["hosts"], constraints=tuple(dict.fromkeys(self.constraints)),
+            index=self.index,
+            extra_indexes=lists["extra"],
+            find_links=lists["links"],
+            no_index="--no-index" in self.flags,
+            previews="--pre" in self.flags,
+            wheels_first="--prefer-binary" in self.flags,
+            no_binary=lists["source"],
+            only_binary=lists["binary"],
+            trusted_hosts=lists["hosts"],
+            constraints=tuple(dict.fromkeys(self.constraints)),
             hashes={name: tuple(dict.fromkeys(hashes)) for name, hashes in self.hashes.items()},
-            hashed=bool(self.hashes) or "--require-hashes" in self.flags, files=(path,),
-        )  # fmt: skip
+            hashed=bool(self.hashes) or "--require-hashes" in self.flags,
+            files=(path,),
+        )
         return Asked(tuple(self.words), terms)
 
     def file(self, path: str, bounds: bool, above: tuple[str, ...]) -> None:
         """Read a file; one that names itself, by whichever way, is refused."""
         if "\0" in path:
-            raise WishError(
-                _("{path} cannot be read: {error}.").format(path=repr(path), error=os.strerror(errno.EINVAL))
-            )
+            raise WishError(_("{path} cannot be read: {error}.").format(path=repr(path), error=os.strerror(errno.EINVAL)))
         real = os.path.realpath(path)
         self.files += 1
         if real in above:
@@ -205,9 +214,12 @@ def _address(line: Line, value: str) -> list[str]:
 
 
 _KEPT: dict[str, tuple[str, Callable[[Line, str], list[str]]]] = {
-    "--extra-index-url": ("extra", _address), "--find-links": ("links", _links),
-    "--no-binary": ("source", _packages), "--only-binary": ("binary", _packages), "--trusted-host": ("hosts", _hosts),
-}  # fmt: skip
+    "--extra-index-url": ("extra", _address),
+    "--find-links": ("links", _links),
+    "--no-binary": ("source", _packages),
+    "--only-binary": ("binary", _packages),
+    "--trusted-host": ("hosts", _hosts),
+}
 _SWITCHES = ("--no-index", "--pre", "--prefer-binary", "--require-hashes")
 _WITH_VALUE = {"--requirement", "--constraint", "--index-url", *_KEPT}
 

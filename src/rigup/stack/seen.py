@@ -25,7 +25,7 @@ from rigup.machine.kinds import (
     PythonEnv,
     Variable,
     World,
-)  # fmt: skip
+)
 from rigup.machine.store import Facts
 from rigup.stack.profile import completed
 from rigup.stack.seen_here import with_own_pythons
@@ -35,8 +35,19 @@ from rigup.stack.troubles import troubles_of
 
 K = TypeVar("K", bound=Fact)
 WITHOUT_PYTHON: tuple[type[Fact], ...] = (
-    Account, Cpu, Distribution, Driver, Gpu, Jetson, Memory, PciDevice, Platform, Variable, World, *STANDING,
-)  # fmt: skip
+    Account,
+    Cpu,
+    Distribution,
+    Driver,
+    Gpu,
+    Jetson,
+    Memory,
+    PciDevice,
+    Platform,
+    Variable,
+    World,
+    *STANDING,
+)
 """Kinds of facts from which all of a site is seen but its Pythons, where packages come from, and the room on disks."""
 
 
@@ -63,9 +74,11 @@ def _standing(facts: Facts) -> dict[str, Any]:
     state = system_state_of(facts)
     cuda = state.toolkits.get("cuda", ())
     return {
-        "system_state": state, "toolkit": cuda[0] if cuda else None, "amd_driver": amd_release(state),
+        "system_state": state,
+        "toolkit": cuda[0] if cuda else None,
+        "amd_driver": amd_release(state),
         "nvswitch": behind_nvswitch(state),
-    }  # fmt: skip
+    }
 
 
 def _first(facts: Facts, kind: type[K]) -> K | None:
@@ -80,11 +93,14 @@ def _system(facts: Facts, platform: Platform | None) -> dict[str, Any]:
     if platform is not None:
         system = platform.get("system") or "linux"
         fields |= {
-            "system": system, "kernel": platform.get("release"), "machine": platform.get("architecture"),
-            "wsl": bool(platform.get("wsl")), "virtual": bool(platform.get("hypervisor")),
+            "system": system,
+            "kernel": platform.get("release"),
+            "machine": platform.get("architecture"),
+            "wsl": bool(platform.get("wsl")),
+            "virtual": bool(platform.get("hypervisor")),
             "secure_boot": platform.get("secure_boot"),
             "macos": platform.get("version") if system == "macos" else None,
-        }  # fmt: skip
+        }
     if distribution is not None:
         glibc = distribution.get("glibc")
         image = distribution.knows("immutable") and distribution.get("immutable")
@@ -134,21 +150,13 @@ def _python(facts: Facts, environment: str) -> dict[str, Any]:
     if chosen is None and not environment:
         chosen = next((env for env in envs if env.get("active") and env.get("kind") in ("venv", "conda")), None)
     with_version = [env for env in envs if env.get("version")]
-    system = [env for env in with_version if env.get("kind") == "system"] or with_version[
-        :1
-    ]  # a report speaks of the one that it ran in
+    system = [env for env in with_version if env.get("kind") == "system"] or with_version[:1]  # a report speaks of the one that it ran in
     pythons = sorted({_minor(str(env.get("version"))) for env in system}, key=version_key, reverse=True)
-    fields: dict[str, Any] = {
-        "pythons": tuple(pythons),
-        "environment": environment,
-        "python": pythons[0] if pythons else None,
-    }
+    fields: dict[str, Any] = {"pythons": tuple(pythons), "environment": environment, "python": pythons[0] if pythons else None}
     if chosen is not None:
         prefix = str(chosen.get("prefix"))
         fields["environment"] = prefix
-        fields["installed"] = {
-            p.get("name"): p.get("version") for p in facts.of(Package) if p.get("env") == prefix and p.get("version")
-        }
+        fields["installed"] = {p.get("name"): p.get("version") for p in facts.of(Package) if p.get("env") == prefix and p.get("version")}
         if chosen.get("version"):
             fields["python"] = _minor(str(chosen.get("version")))
     fields["conda"] = any(env.get("kind") == "conda" for env in envs)
@@ -166,11 +174,7 @@ def _devices(facts: Facts) -> tuple[Device, ...] | None:
 
 
 def _device(index: int, card: dict[str, Any]) -> Device:
-    fields = {
-        name: card[name]
-        for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "memory")
-        if card.get(name)
-    }
+    fields = {name: card[name] for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "memory") if card.get(name)}
     return Device(index=index, architecture=_architecture(card), **{"vendor": "", **fields})
 
 
@@ -193,9 +197,12 @@ def _sources(facts: Facts) -> Sources:
     index = of("index-url")
     proxy = of("proxy")
     return Sources(
-        index=index[0] if index else "", extra_indexes=of("extra-index-url"), find_links=of("find-links"),
-        proxy=proxy[0] if proxy else "", no_index=any(word.lower() in _YES for word in of("no-index")),
-    )  # fmt: skip
+        index=index[0] if index else "",
+        extra_indexes=of("extra-index-url"),
+        find_links=of("find-links"),
+        proxy=proxy[0] if proxy else "",
+        no_index=any(word.lower() in _YES for word in of("no-index")),
+    )
 
 
 def _entries(sources: Iterable[PackageSource], names: tuple[str, ...]) -> Iterable[str]:
@@ -206,9 +213,7 @@ def _entries(sources: Iterable[PackageSource], names: tuple[str, ...]) -> Iterab
 
 def _disk(facts: Facts, environment: str) -> int | None:
     """Room on the file system that holds the environment, or the root's where that is unknown."""
-    known = {
-        str(space.get("path")): space.get("free") for space in facts.of(DiskSpace) if space.get("free") is not None
-    }
+    known = {str(space.get("path")): space.get("free") for space in facts.of(DiskSpace) if space.get("free") is not None}
     holding = [path for path in known if (environment or "/").startswith(path)]
     return known[max(holding, key=len)] if holding else None
 

@@ -34,13 +34,9 @@ def with_own_pythons(site: Site, facts: Facts) -> Site:
     if not _VERSION.fullmatch(version):
         return site.but(interpreters=interpreters, bare=bare)
     able = path if _makes_environments(path, version, host) else interpreters.get(version, path)
-    bare = tuple(
-        name for name in (*bare, version) if not _makes_environments({**interpreters, version: able}[name], name, host)
-    )
+    bare = tuple(name for name in (*bare, version) if not _makes_environments({**interpreters, version: able}[name], name, host))
     pythons = tuple(dict.fromkeys((version, *site.pythons, *interpreters)))
-    return site.but(
-        python=version, interpreters={**interpreters, version: able}, pythons=pythons, bare=tuple(dict.fromkeys(bare))
-    )
+    return site.but(python=version, interpreters={**interpreters, version: able}, pythons=pythons, bare=tuple(dict.fromkeys(bare)))
 
 
 def _with_uv(site: Site, facts: Facts, host: Host) -> Site:
@@ -49,9 +45,7 @@ def _with_uv(site: Site, facts: Facts, host: Host) -> Site:
     sibling = str(PurePath(sys.executable).with_name("uv.exe" if site.system == "windows" else "uv"))
     present = reached or bool(host.find(sibling))
     return site.but(
-        system_state=msgspec.structs.replace(
-            site.system_state, uv=present, uv_program="" if reached or not present else sibling
-        )
+        system_state=msgspec.structs.replace(site.system_state, uv=present, uv_program="" if reached or not present else sibling)
     )
 
 
@@ -61,19 +55,13 @@ def _with_packages(site: Site, host: Host) -> Site:
         return site
     folders = host.find(site.environment + "/lib/python3.*")
     python = folders[0].rpartition("/python")[2] if folders and not site.installed else site.python
-    return site.but(
-        python=python, stands=bool(folders), installed={**_all_packages(site.environment, host), **site.installed}
-    )
+    return site.but(python=python, stands=bool(folders), installed={**_all_packages(site.environment, host), **site.installed})
 
 
 def _all_packages(environment: str, host: Host) -> dict[str, str]:
     """Every package of an environment by the names of its folders; facts hold those alone that matter to a diagnosis."""
     folders = (path.rpartition("/")[2].removesuffix(".dist-info") for path in host.find(environment + _PACKAGES))
-    return {
-        name.lower().replace("_", "-"): version
-        for name, _dash, version in (folder.rpartition("-") for folder in folders)
-        if name
-    }
+    return {name.lower().replace("_", "-"): version for name, _dash, version in (folder.rpartition("-") for folder in folders) if name}
 
 
 def _makes_environments(path: str, version: str, host: Host) -> bool:

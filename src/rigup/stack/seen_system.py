@@ -27,9 +27,20 @@ from rigup.machine.store import Facts
 from rigup.stack.system_state import SystemState
 
 STANDING: tuple[type[Fact], ...] = (
-    Account, CdiSpec, ContainerEngine, ContainerToolkit, Gpu, Kernel, KernelModule, KernelParameter, ModuleParameter,
-    PciDevice, Service, SystemPackage, Toolkit,
-)  # fmt: skip
+    Account,
+    CdiSpec,
+    ContainerEngine,
+    ContainerToolkit,
+    Gpu,
+    Kernel,
+    KernelModule,
+    KernelParameter,
+    ModuleParameter,
+    PciDevice,
+    Service,
+    SystemPackage,
+    Toolkit,
+)
 """Kinds of facts that `system_state_of` reads."""
 _AMD_RELEASE = re.compile(r"\.(\d{5,9})-")  # the release inside the version of AMD's kernel package: 60204 is 6.2.4
 _FABRIC = "fabricmanager"
@@ -39,9 +50,7 @@ _UV_AT_HOME = ("/.local/bin/uv", "/.cargo/bin/uv")
 
 def system_state_of(facts: Facts) -> SystemState:
     """What was seen to stand there. Raises KnowledgeError for a malformed table."""
-    packages = {
-        str(package.get("name")): package for package in facts.of(SystemPackage) if package.get("state") == "installed"
-    }
+    packages = {str(package.get("name")): package for package in facts.of(SystemPackage) if package.get("state") == "installed"}
     account = next(iter(facts.of(Account)), None)
     services = tuple(str(service.get("name")) for service in facts.of(Service))
     screens = set(desktop_services())
@@ -49,16 +58,18 @@ def system_state_of(facts: Facts) -> SystemState:
         groups=tuple(account.get("groups") or ()) if account else (),
         assigned=tuple(account.get("assigned") or ()) if account else (),
         packages={name: str(package.get("version") or "") for name, package in packages.items()},
-        driver_source=driver_source(
-            (str(package.get("manager")), name, str(package.get("version"))) for name, package in packages.items()
-        ),
-        bound=_bound_drivers(facts), modules=tuple(str(module.get("name")) for module in facts.of(KernelModule) if module.get("loaded")),
+        driver_source=driver_source((str(package.get("manager")), name, str(package.get("version"))) for name, package in packages.items()),
+        bound=_bound_drivers(facts),
+        modules=tuple(str(module.get("name")) for module in facts.of(KernelModule) if module.get("loaded")),
         engines={str(engine.get("name")): tuple(engine.get("runtimes") or ()) for engine in facts.of(ContainerEngine)},
         container_toolkit=bool(facts.of(ContainerToolkit)),
-        described=any(spec.get("kind") == "nvidia.com/gpu" for spec in facts.of(CdiSpec)), toolkits=_toolkits(facts),
-        kernels=tuple(str(kernel.get("release")) for kernel in facts.of(Kernel)), options=_options(facts), services=services,
+        described=any(spec.get("kind") == "nvidia.com/gpu" for spec in facts.of(CdiSpec)),
+        toolkits=_toolkits(facts),
+        kernels=tuple(str(kernel.get("release")) for kernel in facts.of(Kernel)),
+        options=_options(facts),
+        services=services,
         desktop=True if screens & {name.removesuffix(".service") for name in services} else None,
-    )  # fmt: skip
+    )
 
 
 def _bound_drivers(facts: Facts) -> tuple[str, ...]:
@@ -78,17 +89,12 @@ def _options(facts: Facts) -> dict[str, str]:
     """As configured where somebody read that, else as running."""
     modules = {f"{option.get('module')}.{option.get('name')}": option for option in facts.of(ModuleParameter)}
     words = {str(option.get("name")): option for option in facts.of(KernelParameter)}
-    return {
-        name: str(option.get("configured") or option.get("running") or "")
-        for name, option in (*modules.items(), *words.items())
-    }
+    return {name: str(option.get("configured") or option.get("running") or "") for name, option in (*modules.items(), *words.items())}
 
 
 def amd_release(state: SystemState) -> str | None:
     """AMD's release of its own kernel driver ("6.2", "30.10"), by its package; None where none was seen."""
-    version = next(
-        (release for name, release in state.packages.items() if name.startswith("amdgpu-dkms") and release), ""
-    )
+    version = next((release for name, release in state.packages.items() if name.startswith("amdgpu-dkms") and release), "")
     match = _AMD_RELEASE.search(version)
     if match is None:
         return None

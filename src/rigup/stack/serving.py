@@ -13,9 +13,11 @@ from rigup.stack.site import Device, Site
 
 # How a build may reach the devices of a maker.
 PARTNERS = {
-    "nvidia": ("cuda", "vulkan"), "amd": ("rocm", "directml", "vulkan", "mps"), "intel": ("xpu", "openvino", "directml", "vulkan"),
+    "nvidia": ("cuda", "vulkan"),
+    "amd": ("rocm", "directml", "vulkan", "mps"),
+    "intel": ("xpu", "openvino", "directml", "vulkan"),
     "apple": ("mps", "metal"),
-}  # fmt: skip
+}
 
 
 def served(build: Candidate, device: Device, site: Site) -> Served:
@@ -28,9 +30,15 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
     if build.kind not in PARTNERS.get(device.vendor, ()):
         return _other_maker(build, device)
     judge = {
-        "cuda": serving_nvidia.served, "rocm": serving_amd.served, "xpu": _intel, "mps": _apple, "metal": _metal,
-        "openvino": _openvino, "directml": _directml, "vulkan": _vulkan,
-    }[build.kind]  # fmt: skip
+        "cuda": serving_nvidia.served,
+        "rocm": serving_amd.served,
+        "xpu": _intel,
+        "mps": _apple,
+        "metal": _metal,
+        "openvino": _openvino,
+        "directml": _directml,
+        "vulkan": _vulkan,
+    }[build.kind]
     answer = judge(build, device, site)
     if build.trial and answer.how == "native":
         answer = msgspec.structs.replace(answer, how="trial", because=build.trial)
@@ -44,9 +52,7 @@ def computes_on_intel(build: Candidate) -> bool:
 
 def _other_maker(build: Candidate, device: Device) -> Served:
     if build.kind == "unknown":
-        return unserved(
-            _("Whether {build} uses {device}, nobody can say.").format(build=build.label, device=device.label)
-        )
+        return unserved(_("Whether {build} uses {device}, nobody can say.").format(build=build.label, device=device.label))
     if build.kind == "cpu":
         return unserved(_("{build} runs on the CPU alone.").format(build=build.label), build.source)
     return unserved(_("{build} is not made for {device}.").format(build=build.label, device=device.label), build.source)

@@ -21,14 +21,7 @@ def on_kernel(served: Served, device: Device, site: Site) -> Served:
         return served
     if site.root is False:
         return unserved(change.why, change.source)
-    return Served(
-        how=served.how,
-        because=served.because,
-        source=served.source,
-        override=served.override,
-        extra=served.extra,
-        change=change,
-    )
+    return Served(how=served.how, because=served.because, source=served.source, override=served.override, extra=served.extra, change=change)
 
 
 def _makers_driver(device: Device, least: str, site: Site) -> str:
@@ -64,11 +57,5 @@ def _newer_release(device: Device, least: str, site: Site) -> Change | None:
     system = f"{site.distribution} {site.release}"
     why = template.format(device=device.label, least=least, system=system, offered=offered)
     return Change(
-        change="os",
-        have=system,
-        to=_("a release with Linux {least}").format(least=least),
-        why=why,
-        source="kernels",
-        root=True,
-        weight=12,
+        change="os", have=system, to=_("a release with Linux {least}").format(least=least), why=why, source="kernels", root=True, weight=12
     )

@@ -31,12 +31,8 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
     if reason := _refused(build, device, change, site):
         return unserved(reason, "cuda_driver")
     if _only_translated(build, device.isa) and not toolkit_knows(_libraries(build), device.isa):
-        message = _(
-            "{build} holds no machine code for {isa}; the driver translates what it has, which nobody has tried."
-        )
-        return Served(
-            how="trial", because=message.format(build=build.label, isa=device.isa), source=build.source, change=change
-        )
+        message = _("{build} holds no machine code for {isa}; the driver translates what it has, which nobody has tried.")
+        return Served(how="trial", because=message.format(build=build.label, isa=device.isa), source=build.source, change=change)
     message = _("{build} holds code that runs on {isa}.").format(build=build.label, isa=device.isa)
     return Served(how="native", because=message, source=build.source, change=change)
 
@@ -139,9 +135,7 @@ def undriven(device: Device, site: Site) -> str:
         other = _of_other_module(device, site) or _beyond_branch(last, site)
         return sentences(reason, advice.format(newest=other.label if other else ""))
     if older := _held_by_older(device, site):
-        reason = _(
-            "{device} needs a driver of branch {first} or newer; {have} is loaded, and {older} is driven up to {last} only."
-        )
+        reason = _("{device} needs a driver of branch {first} or newer; {have} is loaded, and {older} is driven up to {last} only.")
         advice = _("It works in a machine of its own, or when {newest} is taken out.")
         first, past = first_branch(device.isa or "") or "", driver_branch_for(older.isa or "") or ""
         return sentences(
@@ -173,9 +167,7 @@ def _driven_by_another(device: Device, site: Site) -> str:
     if other is None:
         return ""
     if open_module(device.isa or "") == "only":
-        template = _(
-            "{oldest} runs with the proprietary kernel module alone, which is loaded and does not drive {device}."
-        )
+        template = _("{oldest} runs with the proprietary kernel module alone, which is loaded and does not drive {device}.")
         return template.format(oldest=other.label, device=device.label)
     template = _("{newest} runs with the open kernel module alone, which does not drive {device}.")
     return template.format(newest=other.label, device=device.label)
@@ -252,10 +244,7 @@ def driver_change(build: Candidate, site: Site) -> Change | None:
         template = _("{build} needs driver {least} or newer; {have} is loaded.")
         return _change(site, least, usable, template.format(build=build.label, least=least, have=have))
     if any(_beyond(isa, have) for isa in usable):
-        last = min(
-            (driver_branch_for(isa) for isa in usable if driver_branch_for(isa)),
-            key=lambda branch: version_key(branch or ""),
-        )
+        last = min((driver_branch_for(isa) for isa in usable if driver_branch_for(isa)), key=lambda branch: version_key(branch or ""))
         template = _("Driver {have} no longer drives all of these cards; the last branch that does is {last}.")
         return _change(site, least, usable, template.format(have=have, last=last))
     return _module_change(site, usable)
@@ -264,23 +253,14 @@ def driver_change(build: Candidate, site: Site) -> Change | None:
 def _forward(build: Candidate, site: Site, isas: list[str]) -> Change | None:
     """CUDA's user space of a newer major, which conda-forge has: where the driver itself cannot be renewed."""
     names = [device.name for device in site.gpus if device.vendor == "nvidia"]
-    if (
-        site.holder != "conda"
-        or site.root is not False
-        or side_of_driver(site) != "linux"
-        or not all(map(for_servers, names))
-    ):
+    if site.holder != "conda" or site.root is not False or side_of_driver(site) != "linux" or not all(map(for_servers, names)):
         return None
     have, package = site.nvidia_driver or "", forward_package(build.cuda, site.nvidia_driver or "")
     if not package or any(not reaches(have, first_branch(isa) or "") for isa in isas):
         return None
-    template = _(
-        "{build} needs driver {least} or newer; data-centre cards run it above {have} with NVIDIA's cuda-compat."
-    )
+    template = _("{build} needs driver {least} or newer; data-centre cards run it above {have} with NVIDIA's cuda-compat.")
     why = template.format(build=build.label, least=driver_minimum(build.cuda, "linux") or build.driver, have=have)
-    return Change(
-        change="toolkit", have=None, to="cuda-compat " + package, why=why, source="cuda_driver", root=False, weight=2
-    )
+    return Change(change="toolkit", have=None, to="cuda-compat " + package, why=why, source="cuda_driver", root=False, weight=2)
 
 
 def _module_change(site: Site, isas: list[str]) -> Change | None:
@@ -312,6 +292,11 @@ def _change(site: Site, least: str, isas: list[str], why: str) -> Change:
     windows = side_of_driver(site) == "windows"
     to = stable_branch(least, isas) or stable_branch(least, ()) or least
     return Change(
-        change="windows-driver" if windows else "nvidia-driver", have=site.nvidia_driver or None, to=to, why=why,
-        source="cuda_driver", root=True, weight=10,
-    )  # fmt: skip
+        change="windows-driver" if windows else "nvidia-driver",
+        have=site.nvidia_driver or None,
+        to=to,
+        why=why,
+        source="cuda_driver",
+        root=True,
+        weight=10,
+    )

@@ -12,9 +12,7 @@ from rigup.language import _
 
 def may_be_below(want: Requirement, below: str) -> bool:
     """Whether a wish for a release allows any below another one."""
-    lowest = [
-        clause.version.removesuffix(".*") for clause in want.specifier if clause.operator in ("==", ">=", ">", "~=")
-    ]
+    lowest = [clause.version.removesuffix(".*") for clause in want.specifier if clause.operator in ("==", ">=", ">", "~=")]
     return all(version_key(release) < version_key(below) for release in lowest)
 
 
@@ -42,11 +40,7 @@ def bounds(wishes: Mapping[str, Requirement], packages: Mapping[str, str]) -> tu
 
     """
     rows = too_new(packages)
-    return tuple(
-        f"{name}<{row.since}"
-        for name, row in rows.items()
-        if name not in wishes or may_be_below(wishes[name], row.since)
-    )
+    return tuple(f"{name}<{row.since}" for name, row in rows.items() if name not in wishes or may_be_below(wishes[name], row.since))
 
 
 def contradictions(wishes: Mapping[str, Requirement], packages: Mapping[str, str]) -> Iterator[str]:
@@ -56,7 +50,7 @@ def contradictions(wishes: Mapping[str, Requirement], packages: Mapping[str, str
         KnowledgeError: the table is malformed.
 
     """
-    template = _("{package} {since} and newer does not work with {framework} older than {least}: it takes it for absent, or fails.")  # fmt: skip
+    template = _("{package} {since} and newer does not work with {framework} older than {least}: it takes it for absent, or fails.")
     for name, row in too_new(packages).items():
         if name in wishes and not may_be_below(wishes[name], row.since):
             yield template.format(package=name, since=row.since, framework=row.on, least=row.least)

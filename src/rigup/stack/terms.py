@@ -76,9 +76,12 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         """The machine with the files' places in place of, or beside, the person's own."""
         own = site.sources
         sources = msgspec.structs.replace(
-            own, index=self.index or own.index, extra_indexes=_unique(*self.extra_indexes, *own.extra_indexes),
-            find_links=_unique(*self.find_links, *own.find_links), no_index=self.no_index or own.no_index,
-        )  # fmt: skip
+            own,
+            index=self.index or own.index,
+            extra_indexes=_unique(*self.extra_indexes, *own.extra_indexes),
+            find_links=_unique(*self.find_links, *own.find_links),
+            no_index=self.no_index or own.no_index,
+        )
         return site.but(sources=sources, assumed=_unique(*site.assumed, *self.told))
 
 
@@ -105,11 +108,17 @@ def together(every: Iterable[Asked]) -> Asked:
     return Asked(
         tuple(word for file in every for word in file.words),
         Terms(
-            index=_index(term.index for term in terms), no_index=any(term.no_index for term in terms),
-            previews=any(term.previews for term in terms), wheels_first=any(term.wheels_first for term in terms), hashed=any(term.hashed for term in terms), hashes=hashes,
-            bound=_merge_bound(terms), python=",".join(_unique(*(term.python for term in terms if term.python))), **lists,
+            index=_index(term.index for term in terms),
+            no_index=any(term.no_index for term in terms),
+            previews=any(term.previews for term in terms),
+            wheels_first=any(term.wheels_first for term in terms),
+            hashed=any(term.hashed for term in terms),
+            hashes=hashes,
+            bound=_merge_bound(terms),
+            python=",".join(_unique(*(term.python for term in terms if term.python))),
+            **lists,
         ),
-    )  # fmt: skip
+    )
 
 
 _LISTS = ("extra_indexes", "find_links", "no_binary", "only_binary", "trusted_hosts", "constraints", "told", "files")

@@ -45,8 +45,10 @@ def troubles_of(facts: Facts) -> tuple[Trouble, ...]:
     findings = answer(Diagnosis(facts, *judged(facts))).findings
     return tuple(
         Trouble(
-            cause=finding.cause, title=finding.title, severity=finding.severity,
+            cause=finding.cause,
+            title=finding.title,
+            severity=finding.severity,
             asks=tuple(Asked(kind=step.kind, params=step.params) for fix in finding.fixes[:1] for step in fix.steps),
         )
         for finding in findings
-    )  # fmt: skip
+    )

@@ -20,9 +20,21 @@ _BESIDE_THE_MATTER = frozenset(
 )
 """What says nothing of which packages are installed, and from where."""
 _KEPT = frozenset(
-    ("constraint-dependencies", "prerelease", "no-binary-package", "no-binary", "no-build", "no-build-package", "find-links",
-     "index-url", "extra-index-url", "no-index", "no-sources", "index-strategy")
-)  # fmt: skip
+    (
+        "constraint-dependencies",
+        "prerelease",
+        "no-binary-package",
+        "no-binary",
+        "no-build",
+        "no-build-package",
+        "find-links",
+        "index-url",
+        "extra-index-url",
+        "no-index",
+        "no-sources",
+        "index-strategy",
+    )
+)
 
 
 def of_uv(table: Table, path: str) -> Asked:
@@ -43,13 +55,17 @@ def of_uv(table: Table, path: str) -> Asked:
         default = place(where, _text(first, where, "index-url"))
     return Asked(
         terms=Terms(
-            index=default, bound=_bound_indexes(table, named, where), find_links=_places(table, "find-links", where),
-            extra_indexes=_places(table, "extra-index-url", where), no_index=table.get("no-index") is True,
-            previews=table.get("prerelease") == "allow", constraints=tuple(_constraints(table, where)),
+            index=default,
+            bound=_bound_indexes(table, named, where),
+            find_links=_places(table, "find-links", where),
+            extra_indexes=_places(table, "extra-index-url", where),
+            no_index=table.get("no-index") is True,
+            previews=table.get("prerelease") == "allow",
+            constraints=tuple(_constraints(table, where)),
             no_binary=(*((":all:",) if table.get("no-binary") is True else ()), *_names(table, "no-binary-package", where)),
             only_binary=(*((":all:",) if table.get("no-build") is True else ()), *_names(table, "no-build-package", where)),
         )
-    )  # fmt: skip
+    )
 
 
 def _indexes(table: Table, where: str) -> tuple[str, dict[str, str]]:
@@ -81,9 +97,7 @@ def _bound_indexes(table: Table, named: dict[str, str], where: str) -> dict[str,
             template = _("{where}: {package} is to come from the index {name}, which is not named there.")
             raise WishError(template.format(where=where, package=package, name=str(index)[:100]))
         if set(source) != {"index"}:
-            template = _(
-                "{where}: {package} comes from different places on different machines, which rigup cannot keep."
-            )
+            template = _("{where}: {package} comes from different places on different machines, which rigup cannot keep.")
             raise WishError(template.format(where=where, package=package))
         urls[package] = named[index]
     return urls
@@ -127,18 +141,14 @@ def _constraints(table: Table, where: str) -> Iterator[str]:
 
 
 def _names(table: Table, field: str, where: str) -> tuple[str, ...]:
-    return tuple(
-        canonicalize_name(Requirement(word).name) for word in _texts(table, field, where) if _sound(word, where)
-    )
+    return tuple(canonicalize_name(Requirement(word).name) for word in _texts(table, field, where) if _sound(word, where))
 
 
 def _sound(word: str, where: str) -> bool:
     try:
         return bool(Requirement(word).name)
     except (InvalidRequirement, RecursionError) as error:
-        raise WishError(
-            _("{where}: {word} is no list of packages.").format(where=where, word=repr(word)[:200])
-        ) from error
+        raise WishError(_("{where}: {word} is no list of packages.").format(where=where, word=repr(word)[:200])) from error
 
 
 def _places(table: Table, field: str, where: str) -> tuple[str, ...]:

@@ -34,15 +34,11 @@ def for_devices(devices: ServedDevices) -> tuple[dict[str, str], ServedDevices]:
     """
     cards = [(device, served) for device, served in devices if device.vendor == "amd"]
     hidden = {device.index for device, served in cards if _hides(device, served, cards)}
-    variables = _overrides(
-        [(device, served) for device, served in cards if device.index not in hidden and served.served], cards
-    )
+    variables = _overrides([(device, served) for device, served in cards if device.index not in hidden and served.served], cards)
     if hidden:
         visible = [str(place) for place, (device, _answer) in enumerate(cards) if device.index not in hidden]
         variables[_MASK] = ",".join(visible)
-    return variables, tuple(
-        (device, _hidden(served) if device.index in hidden else served) for device, served in devices
-    )
+    return variables, tuple((device, _hidden(served) if device.index in hidden else served) for device, served in devices)
 
 
 def _hides(device: Device, answer: Served, cards: list[tuple[Device, Served]]) -> bool:

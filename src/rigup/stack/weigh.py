@@ -52,9 +52,12 @@ def judged(build: Candidate, site: Site, wish: Wish) -> Judged:
     if another := python_change(build, site, wish):
         changes["python"] = another
     return Judged(
-        build=build, served=answers, changes=tuple(changes.values()), refusal=refusal(build, site, wish),
+        build=build,
+        served=answers,
+        changes=tuple(changes.values()),
+        refusal=refusal(build, site, wish),
         python=python_for(build, site, wish),
-    )  # fmt: skip
+    )
 
 
 def _serve_devices(build: Candidate, site: Site) -> Iterator[Served]:
@@ -69,9 +72,7 @@ def _serve_devices(build: Candidate, site: Site) -> Iterator[Served]:
 
 def served_count(option: Judged, site: Site, how: tuple[str, ...] = ("native", "trial")) -> int:
     """How many of the wanted devices a build serves."""
-    return sum(
-        answer.how in how for device, answer in zip(site.gpus, option.served, strict=True) if device in wanted(site)
-    )
+    return sum(answer.how in how for device, answer in zip(site.gpus, option.served, strict=True) if device in wanted(site))
 
 
 def serves_all(taken: Sequence[Judged], site: Site) -> bool:
@@ -91,9 +92,7 @@ def renewed(build: Candidate, site: Site) -> int:
         return 0
     present = {canonicalize_name(name): version for name, version in site.installed.items()}
     names = ((canonicalize_name(name.partition("[")[0]), version) for name, version in build.packages.items())
-    return sum(
-        name in present and not _is_same_release(present[name], version, build.variant) for name, version in names
-    )
+    return sum(name in present and not _is_same_release(present[name], version, build.variant) for name, version in names)
 
 
 def _is_same_release(present: str, version: str, variant: str) -> bool:
@@ -105,9 +104,7 @@ def rank(option: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
     """Order of preference, the best highest: devices served, what is known, fewest changes, what stands there, newest; or newest first."""
     reach = served_count(option, site), served_count(option, site, ("native",))
     newest = version_key(option.build.version)
-    order = (
-        (newest, -option.weight) if wish.prefer == "newest" else (-option.weight, -renewed(option.build, site), newest)
-    )
+    order = (newest, -option.weight) if wish.prefer == "newest" else (-option.weight, -renewed(option.build, site), newest)
     toolkit = version_key(option.build.cuda or option.build.rocm)
     return (
         *reach,

@@ -89,14 +89,8 @@ def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ..
 
 def marker_environment(site: Site) -> dict[str, str]:
     """What PEP 508 calls a machine."""
-    system = {
-        "linux": ("linux", "Linux", "posix"),
-        "windows": ("win32", "Windows", "nt"),
-        "macos": ("darwin", "Darwin", "posix"),
-    }
-    names = dict(
-        zip(("sys_platform", "platform_system", "os_name"), system.get(site.system, system["linux"]), strict=True)
-    )
+    system = {"linux": ("linux", "Linux", "posix"), "windows": ("win32", "Windows", "nt"), "macos": ("darwin", "Darwin", "posix")}
+    names = dict(zip(("sys_platform", "platform_system", "os_name"), system.get(site.system, system["linux"]), strict=True))
     machine = "AMD64" if site.system == "windows" and site.machine == "x86_64" else site.machine
     python = (site.python or "").rstrip("t")
     return {**names, "platform_machine": machine, **({"python_version": python} if python else {})}

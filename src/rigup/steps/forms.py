@@ -17,32 +17,62 @@ _NUMBERED = r"(?:GPU-|MIG-)?[0-9a-fA-F][0-9a-fA-F:.-]{0,60}"
 _ADDRESS = r"(?:https?|file|ftp)://[^\s\x00-\x1f\x7f]{1,2000}|/[^\x00-\x1f\x7f]{0,2000}"
 
 FORMS = {
-    "module": r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}", "name": _NAME, "value": r"[^\"\\%\x00-\x1f\x7f]{1,4000}",
-    "user": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}\$?", "group": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}",
-    "packages": _REQUIREMENT, "package": _REQUIREMENT, "index": _ADDRESS, "file": _OWN_PATH,
-    "port": _WORD, "host": _WORD, "assignments": _NAME + r"=[^\s\"\\%\x00-\x1f\x7f]{1,4000}",
-    **dict.fromkeys(("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid", "pid", "namespace", "daemonset"), _WORD),
-}  # fmt: skip
+    "module": r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}",
+    "name": _NAME,
+    "value": r"[^\"\\%\x00-\x1f\x7f]{1,4000}",
+    "user": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}\$?",
+    "group": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}",
+    "packages": _REQUIREMENT,
+    "package": _REQUIREMENT,
+    "index": _ADDRESS,
+    "file": _OWN_PATH,
+    "port": _WORD,
+    "host": _WORD,
+    "assignments": _NAME + r"=[^\s\"\\%\x00-\x1f\x7f]{1,4000}",
+    **dict.fromkeys(
+        ("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid", "pid", "namespace", "daemonset"),
+        _WORD,
+    ),
+}
 _OF_KIND = {
     ("mount-boot", "partition"): r"[a-z0-9]{1,30}",
     ("set-module-option", "value"): r"[A-Za-z0-9_,:.+/=-]{1,200}",
-    **{(kind, name): _NUMBERED for kind in ("card-power-limit", "card-own-power-limit", "cool-card-by-sensors", "slot-with-all-lanes", "slot-at-full-speed") for name in ("index", "address")},
-    **{(kind, name): r"\d{1,12}" for kind in ("card-power-limit", "card-own-power-limit", "end-batch-job") for name in ("watts", "former", "microwatts", "job")},
-    ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run", ("reset-gpu", "index"): _NUMBERED, ("switch-mig-on", "index"): _NUMBERED, ("remove-mig-instances", "index"): _NUMBERED, ("default-compute-mode", "index"): _NUMBERED,
+    **{
+        (kind, name): _NUMBERED
+        for kind in ("card-power-limit", "card-own-power-limit", "cool-card-by-sensors", "slot-with-all-lanes", "slot-at-full-speed")
+        for name in ("index", "address")
+    },
+    **{
+        (kind, name): r"\d{1,12}"
+        for kind in ("card-power-limit", "card-own-power-limit", "end-batch-job")
+        for name in ("watts", "former", "microwatts", "job")
+    },
+    ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run",
+    ("reset-gpu", "index"): _NUMBERED,
+    ("switch-mig-on", "index"): _NUMBERED,
+    ("remove-mig-instances", "index"): _NUMBERED,
+    ("default-compute-mode", "index"): _NUMBERED,
     **{(kind, "file"): r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}" for kind in ("install-wheel-of-abi", "get-wheel-of-abi")},
-    ("set-aside-in-torch", "file"): r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}", ("purge-linux-driver", "pattern"): r"\(\?:[^/\x00-\x1f\x7f]{1,1999}",
+    ("set-aside-in-torch", "file"): r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}",
+    ("purge-linux-driver", "pattern"): r"\(\?:[^/\x00-\x1f\x7f]{1,1999}",
     ("own-files", "owner"): r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9_.-]{1,99})?",
-    ("find-package-of-library", "lib"): _WORD, ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
-    ("install-rocm", "usecase"): r"[a-z][a-z0-9,-]{0,99}", ("install-with-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",
-    ("install-from-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}", ("wheels-folder-first", "part"): r"[a-z0-9_]{2,40}/[a-z0-9_/]{2,40}",
-}  # fmt: skip
+    ("find-package-of-library", "lib"): _WORD,
+    ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
+    ("install-rocm", "usecase"): r"[a-z][a-z0-9,-]{0,99}",
+    ("install-with-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",
+    ("install-from-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",
+    ("wheels-folder-first", "part"): r"[a-z0-9_]{2,40}/[a-z0-9_/]{2,40}",
+}
 _OF_ROOT = dict.fromkeys(("package", "packages"), r"[A-Za-z0-9][A-Za-z0-9.+_:~=*-]{0,199}")  # of a distribution
 _OF_KIND |= {("user-service", "text"): r"[^\x00\x1b]{1,60000}"}
 _LISTS = {
-    "sources": r"[^\x00]*", "others": r"[^\x00]*",  # options that rigup itself puts together
-    "switch": r"[a-z0-9][a-z0-9-]{1,40}(?: (?:--)?[A-Za-z][A-Za-z-]{1,40}){1,3}", "builder": r"dkms autoinstall(?: -k [A-Za-z0-9_][A-Za-z0-9_.+~-]{0,199})?|akmods --force",
-    "before": r"(?:env(?: -u [A-Za-z_]\w*)*)?", "starter": r"\s*[^-\s\x00][^\x00]*",
-}  # fmt: skip
+    "sources": r"[^\x00]*",
+    "others": r"[^\x00]*",  # options that rigup itself puts together
+    "switch": r"[a-z0-9][a-z0-9-]{1,40}(?: (?:--)?[A-Za-z][A-Za-z-]{1,40}){1,3}",
+    "builder": r"dkms autoinstall(?: -k [A-Za-z0-9_][A-Za-z0-9_.+~-]{0,199})?|akmods --force",
+    "before": r"(?:env(?: -u [A-Za-z_]\w*)*)?",
+    "starter": r"\s*[^-\s\x00][^\x00]*",
+}
 
 
 def odd(kind: str, used: Iterable[str], params: Mapping[str, str], root: bool) -> list[str]:

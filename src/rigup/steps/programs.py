@@ -14,14 +14,9 @@ KINDS: dict[str, Kind] = {
         undo=(),
     ),
     "change-mask-in-program": Kind(
-        _("in the program: take the line away that sets {name}, or set it to {value}"),
-        ("name", "value"),
-        "by-hand",
-        undo=(),
+        _("in the program: take the line away that sets {name}, or set it to {value}"), ("name", "value"), "by-hand", undo=()
     ),
-    "pass-argument": Kind(
-        _("in the program: give {call} the argument {argument}"), ("call", "argument"), "by-hand", undo=()
-    ),
+    "pass-argument": Kind(_("in the program: give {call} the argument {argument}"), ("call", "argument"), "by-hand", undo=()),
     "load-in-float32": Kind(
         _(
             'in the program: load the model in float32, without torch_dtype (dtype=) of half precision or "auto" and without .half(), and leave float16 to {mixed}'
@@ -95,9 +90,7 @@ KINDS: dict[str, Kind] = {
         undo=(),
     ),
     "load-environment-module": Kind(
-        _(
-            "load the cluster's environment module {module} before the build, in the job's script or the shell: module load {module}"
-        ),
+        _("load the cluster's environment module {module} before the build, in the job's script or the shell: module load {module}"),
         ("module",),
         "by-hand",
         undo=(),
@@ -124,12 +117,8 @@ KINDS: dict[str, Kind] = {
         "by-hand",
         undo=(),
     ),
-    "leave-module": Kind(
-        _("start without the environment module {module} (module unload {module})"), ("module",), "by-hand", undo=()
-    ),
-    "import-first": Kind(
-        _("import {package} before all other libraries of the program"), ("package",), "by-hand", undo=()
-    ),
+    "leave-module": Kind(_("start without the environment module {module} (module unload {module})"), ("module",), "by-hand", undo=()),
+    "import-first": Kind(_("import {package} before all other libraries of the program"), ("package",), "by-hand", undo=()),
     "call-first": Kind(_("let the program call {call} before it uses the GPU"), ("call",), "by-hand", undo=()),
     "load-in-the-process": Kind(
         _(
@@ -164,30 +153,17 @@ KINDS: dict[str, Kind] = {
         undo=(),
     ),
     "another-card-for-the-rest": Kind(
-        _(
-            "add a GPU with more than {gap} GB: ollama spreads a model over all cards, and the speed is then that of their memory"
-        ),
+        _("add a GPU with more than {gap} GB: ollama spreads a model over all cards, and the speed is then that of their memory"),
         ("gap",),
         "by-hand",
         undo=(),
     ),
-    "smaller-model": Kind(
-        _("take a smaller or more quantised model, or a shorter context"), ("part",), "by-hand", undo=()
-    ),
+    "smaller-model": Kind(_("take a smaller or more quantised model, or a shorter context"), ("part",), "by-hand", undo=()),
     "program-option": Kind(_("start the program with {option}"), ("option",), "by-hand", undo=()),
     "switch-setting": Kind(_("in the program's settings: switch on {setting}"), ("setting",), "by-hand", undo=()),
-    "use-another-vae": Kind(
-        _("choose the VAE {vae}, which was made to stay within float16"),
-        ("vae",),
-        "by-hand",
-        network=True,
-        undo=(),
-    ),
+    "use-another-vae": Kind(_("choose the VAE {vae}, which was made to stay within float16"), ("vae",), "by-hand", network=True, undo=()),
     "raise-option": Kind(
-        _("start the program with a higher {option} than now, or with a shorter context"),
-        ("option",),
-        "by-hand",
-        undo=(),
+        _("start the program with a higher {option} than now, or with a shorter context"), ("option",), "by-hand", undo=()
     ),
     "lower-option": Kind(_("start the program with a lower {option} than now"), ("option",), "by-hand", undo=()),
     "web-ui-takes-torch-anew": Kind(
@@ -199,12 +175,7 @@ KINDS: dict[str, Kind] = {
         network=True,
         undo=(),
     ),
-    "ask-that-python": Kind(
-        _("ask, and change, the Python that the program starts, by its full path"),
-        (),
-        "by-hand",
-        undo=(),
-    ),
+    "ask-that-python": Kind(_("ask, and change, the Python that the program starts, by its full path"), (), "by-hand", undo=()),
     "keep-index-for-torch": Kind(
         _(
             'in pyproject.toml, let [[tool.uv.index]] of {index} say name = "{name}" and explicit = true, and [tool.uv.sources] torch.index = "{name}" (torchvision and torchaudio, where they are asked for, as well): then uv looks for nothing else there'

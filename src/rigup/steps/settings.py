@@ -9,9 +9,7 @@ OF_A_SHELL = ("set-variable", "set-variable-early", "unset-variable", "hide-grap
 """Kinds that change what a shell hands to the programs that it starts."""
 
 _RELOAD = (("systemctl", "daemon-reload"), ("systemctl", "restart", "{service}"))
-_WRITE_DROP_IN = (
-    'printf "[Service]\\nEnvironment=\\"%s=%s\\"\\n" "$2" "$3" > "/etc/systemd/system/$1.service.d/rigup-$2.conf"'
-)
+_WRITE_DROP_IN = 'printf "[Service]\\nEnvironment=\\"%s=%s\\"\\n" "$2" "$3" > "/etc/systemd/system/$1.service.d/rigup-$2.conf"'
 _WRITE_DROP_INS = (
     'file="/etc/systemd/system/$1.service.d/rigup.conf"; shift; '
     '{ printf "[Service]\\n"; for one in "$@"; do printf "Environment=\\"%s\\"\\n" "$one"; done; } > "$file"'
@@ -31,16 +29,12 @@ _PATH_OUT = (
     '"${1%/}" "$2" > "$new" && cat "$new" > "$2"; done=$?; rm -f "$new"; exit $done'
 )
 _IN_AGAIN = (
-    'new=$(mktemp) || exit 1; sed "s/^# taken out by rigup: //" "$1" > "$new" && cat "$new" > "$1"; done=$?; '
-    'rm -f "$new"; exit $done'
+    'new=$(mktemp) || exit 1; sed "s/^# taken out by rigup: //" "$1" > "$new" && cat "$new" > "$1"; done=$?; rm -f "$new"; exit $done'
 )
 
 KINDS: dict[str, Kind] = {
     "take-off-loader-path": Kind(
-        _("take {path} off LD_LIBRARY_PATH and /etc/ld.so.conf.d, for programs and services"),
-        ("path",),
-        "by-hand",
-        undo=(),
+        _("take {path} off LD_LIBRARY_PATH and /etc/ld.so.conf.d, for programs and services"), ("path",), "by-hand", undo=()
     ),
     "take-out-loader-path": Kind(
         _("take {path} out of {file}, so that the loader looks there no more"),
@@ -71,12 +65,8 @@ KINDS: dict[str, Kind] = {
         ("group",),
         "kernel",
         root=True,
-        commands=(
-            ("sh", "-c", 'user=$SUDO_USER; [ "$user" ] || user=$(id -un); usermod -aG "$1" "$user"', "sh", "{group}"),
-        ),
-        undo=(
-            ("sh", "-c", 'user=$SUDO_USER; [ "$user" ] || user=$(id -un); gpasswd -d "$user" "$1"', "sh", "{group}"),
-        ),
+        commands=(("sh", "-c", 'user=$SUDO_USER; [ "$user" ] || user=$(id -un); usermod -aG "$1" "$user"', "sh", "{group}"),),
+        undo=(("sh", "-c", 'user=$SUDO_USER; [ "$user" ] || user=$(id -un); gpasswd -d "$user" "$1"', "sh", "{group}"),),
     ),
     "join-group": Kind(
         _("add {user} to the group {group}"),
@@ -94,12 +84,7 @@ KINDS: dict[str, Kind] = {
         undo=(("sh", "-c", _IN_AGAIN, "sh", "{file}"),),
         writes=("{file}",),
     ),
-    "log-in-again": Kind(
-        _("log out and in again (or restart the service): groups count from the next login on"),
-        (),
-        "by-hand",
-        undo=(),
-    ),
+    "log-in-again": Kind(_("log out and in again (or restart the service): groups count from the next login on"), (), "by-hand", undo=()),
     "service-variable": Kind(
         _("give the service {service} the variable {name}={value}, and restart it"),
         ("service", "name", "value"),
@@ -133,12 +118,7 @@ KINDS: dict[str, Kind] = {
         writes=("/etc/systemd/system/{service}.service.d/rigup.conf",),
     ),
     "restart-service": Kind(_("restart the service {service}"), ("service",), root=True, commands=_RELOAD, undo=()),
-    "set-variable": Kind(
-        _("set {name}={value} for the program"),
-        ("name", "value"),
-        "by-hand",
-        undo=(),
-    ),
+    "set-variable": Kind(_("set {name}={value} for the program"), ("name", "value"), "by-hand", undo=()),
     "set-variable-on-nodes": Kind(
         _("set {name}={value} for the program on every node, to the name that this interface has there"),
         ("name", "value"),
@@ -154,26 +134,19 @@ KINDS: dict[str, Kind] = {
         undo=(("reg", "delete", "HKCU\\Environment", "/v", "{name}", "/f"),),
     ),
     "unset-variable-of-windows": Kind(
-        _(
-            "take {name} out of the environment variables of Windows (the user's and the system's), and open a new console"
-        ),
+        _("take {name} out of the environment variables of Windows (the user's and the system's), and open a new console"),
         ("name",),
         "by-hand",
         undo=(),
     ),
     "use-listed-devices": Kind(
-        _(
-            "tell the program only numbers of devices that the command lists; what a mask leaves is counted from 0 again"
-        ),
+        _("tell the program only numbers of devices that the command lists; what a mask leaves is counted from 0 again"),
         ("part",),
         commands=(("nvidia-smi", "-L"),),
         undo=(),
     ),
     "unset-variable": Kind(
-        _("unset {name} wherever it is set (the program itself, shell files, /etc/environment, units)"),
-        ("name",),
-        "by-hand",
-        undo=(),
+        _("unset {name} wherever it is set (the program itself, shell files, /etc/environment, units)"), ("name",), "by-hand", undo=()
     ),
     "unset-after-module": Kind(
         _(

@@ -64,9 +64,14 @@ def parse(spec: str, fill: Mapping[str, str] | None = None) -> tuple[str, dict[s
 
 
 def make(
-    name: str, params: dict[str, str], kinds: Mapping[str, Kind], world: str = "", wsl: bool = False, because: str = "",
+    name: str,
+    params: dict[str, str],
+    kinds: Mapping[str, Kind],
+    world: str = "",
+    wsl: bool = False,
+    because: str = "",
     distribution: str = "",
-) -> Step:  # fmt: skip
+) -> Step:
     """A step of a kind. `world` and `wsl` tell from where it is seen: what is done to a kernel is done at its owner's.
 
     `distribution` is the ID of the os-release where it is done; it decides the system's own commands.
@@ -75,12 +80,21 @@ def make(
     kind = _kind(name, params, kinds)
     commands = _fill(kind.commands, params, distribution)
     return Step(
-        kind=name, id=":".join((name, *params.values())), params=params, title=_(kind.title).format_map(_spaced(kind, params)), because=because,
-        where=_place(kind.where, world, wsl), root=kind.root, network=kind.network, restart=kind.restart, tag=kind.tag, commands=commands,
+        kind=name,
+        id=":".join((name, *params.values())),
+        params=params,
+        title=_(kind.title).format_map(_spaced(kind, params)),
+        because=because,
+        where=_place(kind.where, world, wsl),
+        root=kind.root,
+        network=kind.network,
+        restart=kind.restart,
+        tag=kind.tag,
+        commands=commands,
         undo=None if kind.undo is None else _fill(kind.undo, params, distribution),
         undo_because=_(kind.undo_because) if kind.undo_because else "",
         writes=tuple(path for (path,) in _fill(tuple((path,) for path in kind.writes), params, distribution)),
-    )  # fmt: skip
+    )
 
 
 def _spaced(kind: Kind, params: Mapping[str, str]) -> dict[str, str]:
@@ -111,9 +125,18 @@ def _used_holes(kind: Kind, params: Mapping[str, str]) -> list[str]:
 
 
 def make_as(
-    name: str, params: dict[str, str], kinds: Mapping[str, Kind], commands: Commands, undo: Commands | None = None,
-    *, writes: tuple[str, ...] = (), world: str = "", wsl: bool = False, because: str = "", distribution: str = "",
-) -> Step:  # fmt: skip
+    name: str,
+    params: dict[str, str],
+    kinds: Mapping[str, Kind],
+    commands: Commands,
+    undo: Commands | None = None,
+    *,
+    writes: tuple[str, ...] = (),
+    world: str = "",
+    wsl: bool = False,
+    because: str = "",
+    distribution: str = "",
+) -> Step:
     """A step of a kind whose argument vectors, and files, stand in a table, or are worked out; see `make`."""
     step = make(name, params, kinds, world, wsl, because, distribution)
     undo = step.undo if undo is None else undo
@@ -159,8 +182,13 @@ def _own_words(argv: tuple[str, ...], params: dict[str, str], distribution: str)
     system = package_manager(distribution)
     if system is None:
         return initramfs_anywhere() if argv == _INITRAMFS else ()
-    own = {"@install": system.install, "@remove": system.remove, "@upgrade": system.upgrade,
-           "@initramfs": system.initramfs, "@headers": [headers_package(params.get("kernel", ""), system)]}  # fmt: skip
+    own = {
+        "@install": system.install,
+        "@remove": system.remove,
+        "@upgrade": system.upgrade,
+        "@initramfs": system.initramfs,
+        "@headers": [headers_package(params.get("kernel", ""), system)],
+    }
     return tuple(replacement for word in argv for replacement in own.get(word, [word]))
 
 

@@ -60,16 +60,18 @@ class Cuda(Backend):
         """From the properties that the runtime gives."""
         properties = torch.cuda.get_device_properties(index)
         amd = bool(torch.version.hip)
-        isa = (
-            str(getattr(properties, "gcnArchName", "")).split(":")[0]
-            if amd
-            else f"sm_{properties.major}{properties.minor}"
-        )
+        isa = str(getattr(properties, "gcnArchName", "")).split(":")[0] if amd else f"sm_{properties.major}{properties.minor}"
         return DeviceFacts(
-            torch.device("cuda", index), "rocm" if amd else "cuda", "amd" if amd else "nvidia", str(properties.name), isa,
-            int(properties.total_memory), int(properties.multi_processor_count), _flag(properties, "is_integrated"),
+            torch.device("cuda", index),
+            "rocm" if amd else "cuda",
+            "amd" if amd else "nvidia",
+            str(properties.name),
+            isa,
+            int(properties.total_memory),
+            int(properties.multi_processor_count),
+            _flag(properties, "is_integrated"),
             runs_on(isa, torch.cuda.get_arch_list()),
-        )  # fmt: skip
+        )
 
     def memory(self, index: int) -> Memory:
         """The driver's count of the card, and the allocator's of this process."""
@@ -106,9 +108,15 @@ class Xpu(Backend):
         properties = torch.xpu.get_device_properties(index)
         units = getattr(properties, "gpu_subslice_count", None) or getattr(properties, "max_compute_units", None)
         return DeviceFacts(
-            torch.device("xpu", index), "xpu", "intel", str(properties.name), "", _whole(getattr(properties, "total_memory", None)),
-            _whole(units), _flag(properties, "is_integrated"),
-        )  # fmt: skip
+            torch.device("xpu", index),
+            "xpu",
+            "intel",
+            str(properties.name),
+            "",
+            _whole(getattr(properties, "total_memory", None)),
+            _whole(units),
+            _flag(properties, "is_integrated"),
+        )
 
     def memory(self, index: int) -> Memory:
         """What this release of torch can count."""

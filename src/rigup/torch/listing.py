@@ -36,9 +36,7 @@ def backend_of(device: torch.device) -> Backend:
     found = next((backend for backend in BACKENDS if backend.type == device.type and backend.count()), None)
     if found is None:
         if device.type == "meta":
-            raise DeviceError(
-                "meta is no place: its tensors have shapes and no values, and take no memory. " + listed()
-            )
+            raise DeviceError("meta is no place: its tensors have shapes and no values, and take no memory. " + listed())
         raise DeviceError(f"There is no device {device} here. {listed()}")
     return found
 

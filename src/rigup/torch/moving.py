@@ -354,6 +354,4 @@ def _takes_non_blocking(call: Any) -> bool:
         taken = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):
         return False
-    return any(
-        parameter.name == "non_blocking" or parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in taken
-    )
+    return any(parameter.name == "non_blocking" or parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in taken)

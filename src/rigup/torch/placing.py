@@ -119,18 +119,14 @@ def _called(positional: int, expressions: list[ast.expr | None], named: list[str
     import ast
 
     written = [
-        f"argument {n}" if expression is None else ast.unparse(expression)
-        for n, expression in enumerate(expressions[:positional], 1)
+        f"argument {n}" if expression is None else ast.unparse(expression) for n, expression in enumerate(expressions[:positional], 1)
     ]
     names = [*written, *named]
     return [name if names.count(name) == 1 else f"{name} (argument {n})" for n, name in enumerate(names, 1)]
 
 
 def _placement(device: torch.device, found: list[Held]) -> Placement:
-    named = {
-        kind: tuple(part.name or "it" for part in found if part.kind == kind)
-        for kind in ("parameter", "buffer", "tensor")
-    }
+    named = {kind: tuple(part.name or "it" for part in found if part.kind == kind) for kind in ("parameter", "buffer", "tensor")}
     sizes = {_memory(part.tensor): part.tensor for part in found}
     taken = sum(_size(tensor) for tensor in sizes.values())
     return Placement(device, named["parameter"], named["buffer"], named["tensor"], taken)

@@ -68,8 +68,14 @@ def _root() -> str:
 
 
 def _ways(obj: Any, root: Any, goal: torch.device) -> str:
-    wide = next((part for part in held(obj if isinstance(obj, torch.nn.Module) else root)
-                 if part.tensor.dtype in (torch.float64, torch.complex128)), None)  # fmt: skip
+    wide = next(
+        (
+            part
+            for part in held(obj if isinstance(obj, torch.nn.Module) else root)
+            if part.tensor.dtype in (torch.float64, torch.complex128)
+        ),
+        None,
+    )
     if wide is not None and goal.type != "cpu":
         return "Not every device has numbers of 64 bits: convert it first, for a tensor or a module by `.float()`."
     return f"Convert it to a dtype and a layout that {goal.type} has, or leave it on the CPU."

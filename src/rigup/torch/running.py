@@ -33,9 +33,7 @@ def memory(of: Wish = None) -> Memory:
         return backend.memory(wanted.index or 0)
     except (RuntimeError, AssertionError) as error:
         problem = f"{wanted} does not tell its memory: {error}"
-        raise DeviceError(
-            f"{problem}\nIf it is full, end a program that uses it; else `rigup doctor` tells what is wrong."
-        ) from error
+        raise DeviceError(f"{problem}\nIf it is full, end a program that uses it; else `rigup doctor` tells what is wrong.") from error
 
 
 def synchronize(of: Wish = None) -> None:
@@ -92,9 +90,7 @@ def seed_everything(seed: int = 0, deterministic: bool = False) -> int:
 
     """
     if not 0 <= seed < 2**32:
-        raise SeedError(
-            f"The seed {seed} is not between 0 and 2**32 - 1. Take a number that is, for instance {seed % 2**32}."
-        )
+        raise SeedError(f"The seed {seed} is not between 0 and 2**32 - 1. Take a number that is, for instance {seed % 2**32}.")
     random.seed(seed)
     torch.manual_seed(seed)  # the CPU's, CUDA's, MPS's and XPU's generators, and one of a further backend
     with suppress(ImportError):

@@ -19,17 +19,12 @@ from rigup.verify.words import died
 FOR_CPUS = ("numpy",)  # frameworks of which nobody expects that they list a GPU
 _OF_THIS_MACHINE = "of-this-machine"
 _NEEDED = ("evidence", _OF_THIS_MACHINE)  # checks without whose answer nothing is proven
-_NO_WORDS = (
-    "rigup:",
-    "warning:",
-    'File "',
-    "Current thread 0x",
-    "Thread 0x",
-    "Extension modules:",
-    "<no Python frame>",
-)
-_MASKS = {"nvidia": ("CUDA_VISIBLE_DEVICES",), "amd": ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
-          "intel": ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK")}  # fmt: skip
+_NO_WORDS = ("rigup:", "warning:", 'File "', "Current thread 0x", "Thread 0x", "Extension modules:", "<no Python frame>")
+_MASKS = {
+    "nvidia": ("CUDA_VISIBLE_DEVICES",),
+    "amd": ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
+    "intel": ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK"),
+}
 
 
 def answer(observed: Observed, machine: Machine, facts: Facts, full: bool, wanted: list[str]) -> Verify:
@@ -44,10 +39,16 @@ def answer(observed: Observed, machine: Machine, facts: Facts, full: bool, wante
     frameworks = [_framework(seen) for seen in observed.frameworks]
     companions = [_framework(seen) for seen in observed.companions]
     return Verify(
-        verdict=_verdict(judged, [*frameworks, *companions]), mode="full" if full else "quick",
-        environment=environment_of(observed), packages=observed.packages, frameworks=frameworks, companions=companions,
-        devices=judged, not_covered=left_out(observed, judged, full), seconds=0.0,
-    )  # fmt: skip
+        verdict=_verdict(judged, [*frameworks, *companions]),
+        mode="full" if full else "quick",
+        environment=environment_of(observed),
+        packages=observed.packages,
+        frameworks=frameworks,
+        companions=companions,
+        devices=judged,
+        not_covered=left_out(observed, judged, full),
+        seconds=0.0,
+    )
 
 
 def environment_of(observed: Observed) -> Environment:
@@ -65,12 +66,16 @@ def _framework(seen: Seen) -> Framework:
     """One framework: its version, and whether it could be imported."""
     about, failed = seen.about, not seen.listed or bool(seen.deaths and not seen.deaths[-1].device)
     return Framework(
-        name=seen.name, imported=bool(about), listed=seen.listed, version=about.version if about else UNSET,
-        import_seconds=round(about.seconds, 2) if about else UNSET, build=about.build or UNSET if about else UNSET,
+        name=seen.name,
+        imported=bool(about),
+        listed=seen.listed,
+        version=about.version if about else UNSET,
+        import_seconds=round(about.seconds, 2) if about else UNSET,
+        build=about.build or UNSET if about else UNSET,
         exit_status=seen.status if seen.done and seen.status else UNSET,
         because=(_ended(seen.deaths[-1]) if seen.deaths else "") if failed else UNSET,
         said=last_line(seen.stderr) if failed else UNSET,
-    )  # fmt: skip
+    )
 
 
 def _ended(last: Death) -> str:
@@ -98,9 +103,7 @@ def _add(seen: Seen, devices: list[CheckedDevice], cpu: CheckedDevice) -> None:
                 places[listed.id] = len(devices)
                 devices.append(CheckedDevice(index=len(devices), checks=[]))
                 because = _("This machine shows no such device: what it is cannot be told.")
-                checks.append(
-                    Check(framework=seen.name, device=listed.id, name=_OF_THIS_MACHINE, seconds=0.0, because=because)
-                )
+                checks.append(Check(framework=seen.name, device=listed.id, name=_OF_THIS_MACHINE, seconds=0.0, because=because))
             devices[places[listed.id]] = _completed(devices[places[listed.id]], listed)
             devices[places[listed.id]].checks.extend(checks)
 
@@ -108,10 +111,13 @@ def _add(seen: Seen, devices: list[CheckedDevice], cpu: CheckedDevice) -> None:
 def _completed(target: CheckedDevice, listed: Listed) -> CheckedDevice:
     """The device, completed with what the framework reports and the machine's facts lack."""
     return structs.replace(
-        target, vendor=target.vendor or listed.vendor or UNSET, name=target.name or listed.name or UNSET,
-        isa=target.isa or listed.isa or UNSET, pci_address=target.pci_address or listed.pci_address or UNSET,
+        target,
+        vendor=target.vendor or listed.vendor or UNSET,
+        name=target.name or listed.name or UNSET,
+        isa=target.isa or listed.isa or UNSET,
+        pci_address=target.pci_address or listed.pci_address or UNSET,
         properties=target.properties or listed.properties or UNSET,
-    )  # fmt: skip
+    )
 
 
 def _checks(seen: Seen, device: str) -> Iterator[Check]:
@@ -161,21 +167,15 @@ def _state(device: CheckedDevice) -> CheckedDevice:
         return structs.replace(device, state="no", because=because, next="rigup doctor")
     if open_checks := _undecided(device):
         because = _("it computes right; whether the device did it cannot be told. {because}")
-        return structs.replace(
-            device, state="expected", because=because.format(because=open_checks[0].because or ""), next=""
-        )
+        return structs.replace(device, state="expected", because=because.format(because=open_checks[0].because or ""), next="")
     if judged:
         frameworks = ", ".join(dict.fromkeys(check.framework for check in judged if check.framework))
-        because = _("all checks were passed ({count}, with {frameworks})").format(
-            count=len(judged), frameworks=frameworks
-        )
+        because = _("all checks were passed ({count}, with {frameworks})").format(count=len(judged), frameworks=frameworks)
         return structs.replace(device, state="verified", because=because, next="")
     return device
 
 
-def _verdict(
-    devices: list[CheckedDevice], frameworks: list[Framework]
-) -> Literal["verified", "failed", "nothing-to-verify"]:
+def _verdict(devices: list[CheckedDevice], frameworks: list[Framework]) -> Literal["verified", "failed", "nothing-to-verify"]:
     """Verdict "verified" needs at least one passed check, no failed one, and no device without a verdict."""
     judged = [check.passed for device in devices for check in device.checks if check.passed is not UNSET]
     if not all(judged) or any(framework.because is not UNSET for framework in frameworks):

@@ -67,9 +67,13 @@ def run(python: str, order: Event, limits: Limits, on_event: Callable[[Event], N
     began = time.monotonic()
     with tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(
-            [python, str(probe), json.dumps(order)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
-            env=_variables(), start_new_session=os.name == "posix",
-        )  # fmt: skip
+            [python, str(probe), json.dumps(order)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env=_variables(),
+            start_new_session=os.name == "posix",
+        )
         try:
             why = _attended(process, limits, on_event)
         finally:
@@ -134,9 +138,7 @@ def resident(pid: int) -> int:
         if sys.platform == "linux":
             return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         if os.name == "posix":
-            completed = subprocess.run(
-                ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, timeout=5, check=False
-            )
+            completed = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, timeout=5, check=False)
             return int(completed.stdout or 0) * 1024
     except (OSError, ValueError, IndexError, subprocess.SubprocessError):
         return 0

@@ -14,18 +14,25 @@ def left_out(observed: Observed, devices: list[CheckedDevice], full: bool) -> li
     if not any(seen.listed for seen in observed.frameworks):
         return []
     parts = [*_checks(devices), *_operators(observed), *_given_up(observed), *_not_measured(devices)]
-    parts.append(NotCovered(what="distributed", because=_("Communication between processes, cards and machines (NCCL, RCCL, Gloo, MPI) was not tried.")))  # fmt: skip
+    parts.append(
+        NotCovered(
+            what="distributed", because=_("Communication between processes, cards and machines (NCCL, RCCL, Gloo, MPI) was not tried.")
+        )
+    )
     if not full:
-        parts.append(NotCovered(what="full", because=_("Training, most of the memory, large products and the compiler of `torch.compile` are tried with `--full`.")))  # fmt: skip
+        parts.append(
+            NotCovered(
+                what="full",
+                because=_("Training, most of the memory, large products and the compiler of `torch.compile` are tried with `--full`."),
+            )
+        )
     return parts
 
 
 def _checks(devices: list[CheckedDevice]) -> list[NotCovered]:
     """Checks without a verdict, with the reason."""
     return [
-        NotCovered(
-            what=check.name, because=check.because or "", device=check.device or "", framework=check.framework or ""
-        )
+        NotCovered(what=check.name, because=check.because or "", device=check.device or "", framework=check.framework or "")
         for device in devices
         for check in device.checks
         if check.passed is UNSET

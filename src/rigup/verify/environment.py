@@ -61,7 +61,9 @@ def of_another(wish: str, python: str, prefix: str, variables: Mapping[str, str]
     folder = folder.parent if folder.name in ("bin", "Scripts") else folder
     if os.path.realpath(folder) == os.path.realpath(prefix):
         return ""
-    template = _("The interpreter in {path} computes with the packages of {prefix}, and not with those that lie beside it. Make the environment anew, or name that one.")  # fmt: skip
+    template = _(
+        "The interpreter in {path} computes with the packages of {prefix}, and not with those that lie beside it. Make the environment anew, or name that one."
+    )
     return template.format(path=folder, prefix=prefix)
 
 
@@ -70,7 +72,7 @@ def _active(variables: Mapping[str, str]) -> str:
     folder = next((variables[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if variables.get(name)), "")
     inside = _inside(Path(folder)) if folder else None
     if folder and inside is None:  # another Python would be near, and not the one that is asked about
-        template = _("The active environment {path} has no interpreter: it was moved or removed. Make it anew, or name another one.")  # fmt: skip
+        template = _("The active environment {path} has no interpreter: it was moved or removed. Make it anew, or name another one.")
         raise VerifyError(template.format(path=folder))
     found = inside or shutil.which("python3") or shutil.which("python")
     if found is None:

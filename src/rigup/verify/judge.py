@@ -25,18 +25,18 @@ Measured = dict[str, Any]
 # How far a result may be off: some hundred roundings of the type, an order of magnitude beyond what good devices do.
 _TYPES = {"float64": 1e-12, "float32": 2e-5, "tf32": 8e-3, "float16": 1.5e-2, "bfloat16": 5e-2, "float8": 5e-2}
 _SINGLE = 2e-4  # operators in float32, whose terms are added up in many orders
-_OPERATORS = {"float64": 1e-10, "complex128": 1e-10, "float32": 1e-4, "complex64": 1e-4, "float16": 1e-2,
-              "bfloat16": 5e-2, "float8": 0.1}  # of operators whose part ends with the type; functions are no single rounding  # fmt: skip
+_OPERATORS = {
+    "float64": 1e-10,
+    "complex128": 1e-10,
+    "float32": 1e-4,
+    "complex64": 1e-4,
+    "float16": 1e-2,
+    "bfloat16": 5e-2,
+    "float8": 0.1,
+}  # of operators whose part ends with the type; functions are no single rounding
 _STEP = 2e-3  # a whole step of training
 # What one operator of a table may be off by, in units of the wanted values' size; a row of a table may give it more room.
-_OPERATOR = {
-    "float64": 1e-12,
-    "complex128": 1e-12,
-    "float32": 1e-5,
-    "complex64": 1e-5,
-    "float16": 2.5e-3,
-    "bfloat16": 2e-2,
-}
+_OPERATOR = {"float64": 1e-12, "complex128": 1e-12, "float32": 1e-5, "complex64": 1e-5, "float16": 2.5e-3, "bfloat16": 2e-2}
 _SHORT = 2 / 3  # the power of that room in a type whose own rounding outweighs the sums
 _ACCURACY = 0.9  # that the small network must reach; chance has 0.1
 _KEPT = 0.25  # of what was made may still be held, by allocators that keep some for reuse
@@ -51,8 +51,14 @@ _FALLBACK = re.compile(
     r"(?P<whole>[^\n]{0,80}\bfall(?:ing|s)? back to (?:the )?CPU[^\n]{0,80})",
     re.IGNORECASE,
 )
-_STATISTICS = {"mean": (0.0, 0.02), "deviation": (1.0, 0.02), "least": (0.0, 1e-3), "most": (1.0, 1e-3),
-               "middle": (0.5, 0.006), "kept": (1.0, 0.02)}  # fmt: skip
+_STATISTICS = {
+    "mean": (0.0, 0.02),
+    "deviation": (1.0, 0.02),
+    "least": (0.0, 1e-3),
+    "most": (1.0, 1e-3),
+    "middle": (0.5, 0.006),
+    "kept": (1.0, 0.02),
+}
 
 
 class Judged(NamedTuple):
@@ -68,10 +74,13 @@ def judge(name: str, record: Record) -> Check:
     """The check for one record of the probe."""
     judged = _judged(name, record)
     return Check(
-        name=name, passed=UNSET if judged.passed is None else judged.passed, seconds=round(record.seconds, 3),
+        name=name,
+        passed=UNSET if judged.passed is None else judged.passed,
+        seconds=round(record.seconds, 3),
         measured=UNSET if judged.measured is None else judged.measured,
-        expected=UNSET if judged.expected is None else judged.expected, because=judged.because or UNSET,
-    )  # fmt: skip
+        expected=UNSET if judged.expected is None else judged.expected,
+        because=judged.because or UNSET,
+    )
 
 
 def _judged(name: str, record: Record) -> Judged:
@@ -121,15 +130,11 @@ def _operators(measured: Measured) -> Judged:
         if raised:
             shown["type"] = str(measured["raised"][0][3]).partition(":")[0]
         expected = {"error": bad[0].allowed if bad else 0.0, "failed": []}
-        return Judged(
-            False, shown, expected, operators_sentence([(row.name, row.error, row.allowed) for row in bad], raised)
-        )
+        return Judged(False, shown, expected, operators_sentence([(row.name, row.error, row.allowed) for row in bad], raised))
     worst = max(operators, key=lambda row: row.share, default=None)
     if worst is None:
         return Judged(None, more or None, None, _("Nothing of it can be computed on this device."))
-    return Judged(
-        True, {"error": worst.error, "of": worst.name, "operators": len(operators), **more}, {"error": worst.allowed}
-    )
+    return Judged(True, {"error": worst.error, "of": worst.name, "operators": len(operators), **more}, {"error": worst.allowed})
 
 
 def _each_first(bad: "list[_Operator]") -> "list[_Operator]":
@@ -227,9 +232,7 @@ def _number(value: Any) -> float:
 def _random(_name: str, measured: Measured) -> Judged:
     """Judge random numbers: their distribution, equal for one seed, different for another."""
     statistics = measured.get("statistics", {})
-    off = [
-        name for name, (right, room) in _STATISTICS.items() if not abs(_number(statistics.get(name)) - right) <= room
-    ]
+    off = [name for name, (right, room) in _STATISTICS.items() if not abs(_number(statistics.get(name)) - right) <= room]
     off += [str(part) for part in measured.get("wrong", [])]
     off += [] if measured.get("repeats") else ["repeats"]
     off += [] if measured.get("differs") else ["differs"]
@@ -281,12 +284,12 @@ def _evidence(_name: str, measured: Measured) -> Judged:
     against = _against(measured)
     shown["against"] = against
     if len(against) == len(_SIGNS):
-        because = _("The processor did the work under this device's name: the results are its own to the last bit, its time and its memory were taken for them.")  # fmt: skip
+        because = _(
+            "The processor did the work under this device's name: the results are its own to the last bit, its time and its memory were taken for them."
+        )
         return Judged(False, shown, expected, because)
     if len(against) > 1 or not _supported(measured, ratio, against):
-        return Judged(
-            None, shown, expected, _("Nothing shows that this device did the work: whether it did cannot be told.")
-        )
+        return Judged(None, shown, expected, _("Nothing shows that this device did the work: whether it did cannot be told."))
     return Judged(True, shown, expected)
 
 
@@ -309,9 +312,7 @@ def _supported(measured: Measured, ratio: float, against: list[str]) -> bool:
     share = measured.get("cpu_share")
     # of a framework whose use of the processor was not measured, how fast it was has to do
     idle = share < _IDLE if isinstance(share, int | float) else ratio > 1
-    trusted = measured.get("by_the_build", True) or (
-        isinstance(measured.get("host_grown"), int | float) and "host_memory" not in against
-    )
+    trusted = measured.get("by_the_build", True) or (isinstance(measured.get("host_grown"), int | float) and "host_memory" not in against)
     return idle or bool(measured.get("taken") and trusted)
 
 
@@ -330,9 +331,13 @@ def fallbacks(records: dict[str, Record]) -> Check | None:
     if not found:
         return None
     return Check(
-        name="no-fallback", passed=False, measured={"operators": found}, expected={"operators": []}, seconds=0.0,
+        name="no-fallback",
+        passed=False,
+        measured={"operators": found},
+        expected={"operators": []},
+        seconds=0.0,
         because=fallback_sentence(found),
-    )  # fmt: skip
+    )
 
 
 def _fell_back(record: Record) -> Iterator[str]:

@@ -29,9 +29,8 @@ def matched(theirs: Sequence[Listed], ours: Sequence[SeenDevice]) -> dict[str, i
 
 
 def _in_order(
-    theirs: Sequence[Listed], ours: Sequence[SeenDevice], found: dict[str, int],
-    alike: Callable[[Listed, SeenDevice], bool],
-) -> None:  # fmt: skip
+    theirs: Sequence[Listed], ours: Sequence[SeenDevice], found: dict[str, int], alike: Callable[[Listed, SeenDevice], bool]
+) -> None:
     """Match the n-th of the alike devices of one list with the n-th of the other."""
     for listed in theirs:
         free = [place for place, other in enumerate(ours) if place not in found.values() and alike(listed, other)]

@@ -170,9 +170,7 @@ class Seen:
 
     def remaining(self, wanted: list[str]) -> list[str]:
         """Ids of devices with checks still to run."""
-        return [
-            device.id for device in self.devices if device.id not in self.left and (not wanted or device.id in wanted)
-        ]
+        return [device.id for device in self.devices if device.id not in self.left and (not wanted or device.id in wanted)]
 
 
 class Observed(NamedTuple):
@@ -187,10 +185,18 @@ class Observed(NamedTuple):
 
 
 def observe(
-    python: str, wanted: list[str], full: bool, limits: Limits, progress: Progress = lambda _name: None,
-    only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (), also: tuple[str, ...] = (),
-    more: Order | None = None, companions: bool = False,
-) -> Observed:  # fmt: skip
+    python: str,
+    wanted: list[str],
+    full: bool,
+    limits: Limits,
+    progress: Progress = lambda _name: None,
+    only: tuple[str, ...] = (),
+    probe: Path = PROBE,
+    frameworks: tuple[str, ...] = (),
+    also: tuple[str, ...] = (),
+    more: Order | None = None,
+    companions: bool = False,
+) -> Observed:
     """Measure all frameworks of an environment.
 
     Args:

@@ -68,14 +68,21 @@ def _failed(checks: list[Check]) -> str:
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
-def _proven(
-    answer: Verify, facts: Facts, prefix: str, framework: str, checks: list[Check], device: SeenDevice
-) -> Proven:
+def _proven(answer: Verify, facts: Facts, prefix: str, framework: str, checks: list[Check], device: SeenDevice) -> Proven:
     versions = {framework_.name: framework_.version or "" for framework_ in (*answer.frameworks, *answer.companions)}
     return Proven(
-        env=prefix, framework=framework, build=versions.get(framework, ""), kernel=kernel_in(facts),
-        override=override_in(facts), checks=sum(bool(check.passed) for check in checks), failed=_failed(checks),
-        prefix=answer.environment.prefix, packages=[f"{name}=={version}" for name, version in sorted(answer.packages.items())],
-        name=device.name or "", isa=device.isa or "", pci_address=device.pci_address or "", uuid=device.uuid or "",
+        env=prefix,
+        framework=framework,
+        build=versions.get(framework, ""),
+        kernel=kernel_in(facts),
+        override=override_in(facts),
+        checks=sum(bool(check.passed) for check in checks),
+        failed=_failed(checks),
+        prefix=answer.environment.prefix,
+        packages=[f"{name}=={version}" for name, version in sorted(answer.packages.items())],
+        name=device.name or "",
+        isa=device.isa or "",
+        pci_address=device.pci_address or "",
+        uuid=device.uuid or "",
         driver=(device.driver and device.driver.version) or "",
-    )  # fmt: skip
+    )

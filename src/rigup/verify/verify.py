@@ -20,9 +20,12 @@ from rigup.verify.proof import keep
 
 
 def verify(
-    environment: str = "", full: bool = False, devices: tuple[str, ...] = (), limits: Limits | None = None,
+    environment: str = "",
+    full: bool = False,
+    devices: tuple[str, ...] = (),
+    limits: Limits | None = None,
     progress: Progress = lambda _name: None,
-) -> schema.Verify:  # fmt: skip
+) -> schema.Verify:
     """Verify an environment.
 
     Args:

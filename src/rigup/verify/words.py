@@ -50,9 +50,7 @@ def operators_sentence(off: list[tuple[str, float, float]], raised: list[str]) -
     """Operators of a table with deviating results, and those that raised an error."""
     parts = [_off(*row) for row in off[:_OPERATORS]] + raised[: max(_OPERATORS - len(off), 0)]
     more = len(off) + len(raised) - len(parts)
-    return _("Wrong results: {names}.").format(
-        names="; ".join(parts) + (_(" and {count} more").format(count=more) if more else "")
-    )
+    return _("Wrong results: {names}.").format(names="; ".join(parts) + (_(" and {count} more").format(count=more) if more else ""))
 
 
 def _off(name: str, error: float, allowed: float) -> str:

@@ -110,9 +110,7 @@ def _partitions(table: gpu_metrics.Table, mode: str) -> list[dict[str, object]] 
         return None
     parts = []
     for number in range(count):
-        busy = [
-            share for share in table.partitions[number].get("gfx_busy_inst", ()) if share is not None and share <= 100
-        ]
+        busy = [share for share in table.partitions[number].get("gfx_busy_inst", ()) if share is not None and share <= 100]
         part: dict[str, object] = {"name": f"xcp{number}", **({"profile": mode} if mode else {})}
         parts.append(part | ({"utilisation": {"gpu": sum(busy) / len(busy) / 100}} if busy else {}))
     return parts

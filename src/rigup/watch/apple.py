@@ -40,9 +40,7 @@ def identity(row: dict[str, Any], index: int) -> Identity:
     name = model.decode("utf-8", "replace").rstrip("\0") if isinstance(model, bytes) else str(model or "")
     driver = str(row.get("IOClass") or "")
     vendor = "apple" if name.startswith("Apple") or driver.startswith("AGX") else ""
-    return Identity(
-        key=str(index), vendor=vendor, name=name[:80], integrated=vendor == "apple" or None, driver=driver[:40]
-    )
+    return Identity(key=str(index), vendor=vendor, name=name[:80], integrated=vendor == "apple" or None, driver=driver[:40])
 
 
 def put(values: Values, row: dict[str, Any], memory: int | None) -> None:

@@ -20,11 +20,7 @@ _PANELS = (
     ),
     ("Memory by user and job", 'sum by (user, job) (rigup_gpu_user_memory_bytes{instance=~"$instance"})', "bytes"),
     ("PCIe traffic", 'rigup_gpu_pcie_bytes_per_second{instance=~"$instance"}', "Bps"),
-    (
-        "Energy a day",
-        'sum by (instance) (increase(rigup_gpu_energy_joules_total{instance=~"$instance"}[1d])) / 3.6e6',
-        "kwatth",
-    ),
+    ("Energy a day", 'sum by (instance) (increase(rigup_gpu_energy_joules_total{instance=~"$instance"}[1d])) / 3.6e6', "kwatth"),
 )
 
 
@@ -37,24 +33,37 @@ def board() -> str:
     """The board as JSON for Grafana's import."""
     panels = [
         {
-            "id": number + 1, "title": title, "type": "timeseries", "datasource": {"type": "prometheus", "uid": "${source}"},
+            "id": number + 1,
+            "title": title,
+            "type": "timeseries",
+            "datasource": {"type": "prometheus", "uid": "${source}"},
             "gridPos": {"x": number % 2 * 12, "y": number // 2 * 8, "w": 12, "h": 8},
             "fieldConfig": {"defaults": {"unit": unit, "min": 0}, "overrides": []},
             "targets": [{"refId": "A", "expr": query, "legendFormat": "{{instance}} {{gpu}}{{user}} {{job}} {{reason}}{{direction}}"}],
         }
         for number, (title, query, unit) in enumerate(_PANELS)
-    ]  # fmt: skip
+    ]
     variables: list[dict[str, Any]] = [
         {"name": "source", "type": "datasource", "query": "prometheus"},
         {
-            "name": "instance", "type": "query", "datasource": {"type": "prometheus", "uid": "${source}"}, "multi": True, "includeAll": True,
-            "query": "label_values(rigup_gpu_info, instance)", "refresh": 2,
+            "name": "instance",
+            "type": "query",
+            "datasource": {"type": "prometheus", "uid": "${source}"},
+            "multi": True,
+            "includeAll": True,
+            "query": "label_values(rigup_gpu_info, instance)",
+            "refresh": 2,
         },
-    ]  # fmt: skip
+    ]
     content = {
-        "title": "GPUs (rigup watch)", "uid": "rigup-watch", "schemaVersion": 39, "refresh": "10s", "time": {"from": "now-1h", "to": "now"},
-        "templating": {"list": variables}, "panels": panels,
-    }  # fmt: skip
+        "title": "GPUs (rigup watch)",
+        "uid": "rigup-watch",
+        "schemaVersion": 39,
+        "refresh": "10s",
+        "time": {"from": "now-1h", "to": "now"},
+        "templating": {"list": variables},
+        "panels": panels,
+    }
     return json.dumps(content, indent=1)
 
 

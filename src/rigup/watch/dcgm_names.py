@@ -29,9 +29,7 @@ NAMES = {
     "DCGM_FI_DEV_GPU_TEMP": Series("temperature.edge", "gauge", "GPU temperature (in C).", 1.0),
     "DCGM_FI_DEV_MEMORY_TEMP": Series("temperature.memory", "gauge", "Memory temperature (in C).", 1.0),
     "DCGM_FI_DEV_POWER_USAGE": Series("power.draw", "gauge", "Power draw (in W).", 1.0),
-    "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION": Series(
-        "energy", "counter", "Total energy consumption since boot (in mJ).", 1e3
-    ),
+    "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION": Series("energy", "counter", "Total energy consumption since boot (in mJ).", 1e3),
     "DCGM_FI_DEV_SM_CLOCK": Series("clock.graphics", "gauge", "SM clock frequency (in MHz).", 1e-6),
     "DCGM_FI_DEV_MEM_CLOCK": Series("clock.memory", "gauge", "Memory clock frequency (in MHz).", 1e-6),
     "DCGM_FI_DEV_XID_ERRORS": Series("errors.xid", "gauge", "Value of the last XID error encountered.", 1.0),
@@ -51,9 +49,13 @@ def dcgm_rows(sample: Watch, host: str) -> Iterator[tuple[str, str, float]]:
 
 def _labels(gpu: WatchedGpu, host: str) -> dict[str, str]:
     words = {
-        "gpu": str(gpu.index), "UUID": gpu.uuid if gpu.uuid is not UNSET else key_of(gpu), "pci_bus_id": gpu.pci_address,
-        "device": f"{gpu.vendor}{gpu.index}" if gpu.vendor is not UNSET else UNSET, "modelName": gpu.name, "Hostname": host or UNSET,
-    }  # fmt: skip
+        "gpu": str(gpu.index),
+        "UUID": gpu.uuid if gpu.uuid is not UNSET else key_of(gpu),
+        "pci_bus_id": gpu.pci_address,
+        "device": f"{gpu.vendor}{gpu.index}" if gpu.vendor is not UNSET else UNSET,
+        "modelName": gpu.name,
+        "Hostname": host or UNSET,
+    }
     return {label: word for label, word in words.items() if word is not UNSET}
 
 

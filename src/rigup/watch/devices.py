@@ -40,10 +40,7 @@ def _identity(files: Files, folder: str) -> Identity | None:
     of_a_card = "/drm/" in folder and kind is None
     if not of_a_card and (kind is None or kind >> 16 not in _GPU_CLASSES):
         return None  # most of the hundreds on a bus
-    ids = tuple(
-        number_of(files, f"{folder}/{name}") or 0
-        for name in ("vendor", "device", "subsystem_vendor", "subsystem_device")
-    )
+    ids = tuple(number_of(files, f"{folder}/{name}") or 0 for name in ("vendor", "device", "subsystem_vendor", "subsystem_device"))
     vendor = _VENDORS.get(ids[0], "")
     if not vendor:
         return None

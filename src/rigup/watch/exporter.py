@@ -26,9 +26,7 @@ class Page(NamedTuple):
 class Exporter:
     """Samples in a thread of its own; what is asked for is the last one, so that a scrape costs no reading."""
 
-    def __init__(
-        self, sample: Callable[[], Watch], interval: float, per_process: bool = False, dcgm_host: str | None = None
-    ) -> None:
+    def __init__(self, sample: Callable[[], Watch], interval: float, per_process: bool = False, dcgm_host: str | None = None) -> None:
         self.interval, self._sample = interval, sample
         self._exposition = Exposition(per_process, dcgm_host)
         self._page: Page | None = None

@@ -69,12 +69,17 @@ _SERIES: tuple[tuple[str, str, dict[str, str]], ...] = (
     *((f"memory.{kind}.total", "rigup_gpu_memory_size_bytes", {"kind": kind}) for kind in ("vram", "gtt", "unified")),
     *((f"memory.{kind}.reserved", "rigup_gpu_memory_reserved_bytes", {"kind": kind}) for kind in ("vram", "gtt", "unified")),
     *((f"errors.ecc_{kind}", "rigup_gpu_memory_errors_total", {"type": kind}) for kind in ("corrected", "uncorrected")),
-    ("power.draw", "rigup_gpu_power_watts", {}), ("power.limit", "rigup_gpu_power_limit_watts", {}),
-    ("energy", "rigup_gpu_energy_joules_total", {}), ("fan.speed", "rigup_gpu_fan_speed_ratio", {}),
-    ("fan.rpm", "rigup_gpu_fan_speed_rpm", {}), ("pcie.width", "rigup_gpu_pcie_link_width", {}),
-    ("pcie.width_max", "rigup_gpu_pcie_link_width_max", {}), ("pcie.speed", "rigup_gpu_pcie_link_transfers_per_second", {}),
-    ("pcie.speed_max", "rigup_gpu_pcie_link_transfers_per_second_max", {}), ("pcie.replays", "rigup_gpu_pcie_replays_total", {}),
-)  # fmt: skip
+    ("power.draw", "rigup_gpu_power_watts", {}),
+    ("power.limit", "rigup_gpu_power_limit_watts", {}),
+    ("energy", "rigup_gpu_energy_joules_total", {}),
+    ("fan.speed", "rigup_gpu_fan_speed_ratio", {}),
+    ("fan.rpm", "rigup_gpu_fan_speed_rpm", {}),
+    ("pcie.width", "rigup_gpu_pcie_link_width", {}),
+    ("pcie.width_max", "rigup_gpu_pcie_link_width_max", {}),
+    ("pcie.speed", "rigup_gpu_pcie_link_transfers_per_second", {}),
+    ("pcie.speed_max", "rigup_gpu_pcie_link_transfers_per_second_max", {}),
+    ("pcie.replays", "rigup_gpu_pcie_replays_total", {}),
+)
 _REASONS = ("power", "temperature", "current", "hardware", "external", "reliability", "sync", "other")
 _LINK = ("gpu", "kind", "link", "direction")
 Row = tuple[str, str, float]  # the name of a series, its labels as text, and its value
@@ -185,9 +190,14 @@ def _command(process: Any) -> str:
 def _info(gpu: WatchedGpu) -> dict[str, str]:
     driver = gpu.driver if gpu.driver is not UNSET else None
     words = {
-        "index": str(gpu.index), "uuid": gpu.uuid, "vendor": gpu.vendor, "name": gpu.name, "isa": gpu.isa,
-        "driver": driver.name if driver else UNSET, "driver_version": driver.version if driver else UNSET,
-    }  # fmt: skip
+        "index": str(gpu.index),
+        "uuid": gpu.uuid,
+        "vendor": gpu.vendor,
+        "name": gpu.name,
+        "isa": gpu.isa,
+        "driver": driver.name if driver else UNSET,
+        "driver_version": driver.version if driver else UNSET,
+    }
     return {label: word for label, word in words.items() if word is not UNSET and word}
 
 
@@ -209,10 +219,7 @@ def _values(gpu: WatchedGpu, key: str) -> Iterator[Row]:
 @functools.lru_cache(maxsize=256)
 def _series_of(key: str) -> list[tuple[tuple[str, ...], str, str]]:
     """The attributes that lead to each value, the name of its series, and its labels, which do not change of a GPU."""
-    return [
-        (tuple(path.split(".")), name, labelled(("gpu", *labels), key, *labels.values()))
-        for path, name, labels in _SERIES
-    ]
+    return [(tuple(path.split(".")), name, labelled(("gpu", *labels), key, *labels.values())) for path, name, labels in _SERIES]
 
 
 def _number(value: float) -> str:

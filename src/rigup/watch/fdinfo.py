@@ -16,10 +16,23 @@ _PER_CENT = lazy_regex(r"(\d{1,3}(?:\.\d{1,3})?)%")
 _UNITS = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024**2, "Hz": 1, "MHz": 10**6, "ns": 1, "kB": 1024}
 _REGIONS = {"vram": "vram", "local": "vram", "gtt": "gtt", "system": "gtt"}
 _ENGINES = {
-    "gfx": "gpu", "compute": "gpu", "render": "gpu", "rcs": "gpu", "ccs": "gpu", "dma": "copy", "copy": "copy", "bcs": "copy",
-    "dec": "decoder", "jpeg": "decoder", "enc": "encoder", "enc_1": "encoder", "video": "decoder", "vcs": "decoder",
-    "video-enhance": "encoder", "vecs": "encoder",
-}  # fmt: skip
+    "gfx": "gpu",
+    "compute": "gpu",
+    "render": "gpu",
+    "rcs": "gpu",
+    "ccs": "gpu",
+    "dma": "copy",
+    "copy": "copy",
+    "bcs": "copy",
+    "dec": "decoder",
+    "jpeg": "decoder",
+    "enc": "encoder",
+    "enc_1": "encoder",
+    "video": "decoder",
+    "vcs": "decoder",
+    "video-enhance": "encoder",
+    "vecs": "encoder",
+}
 
 
 class Client(NamedTuple):

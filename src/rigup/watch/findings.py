@@ -59,7 +59,15 @@ def _finding(match: Match, surroundings: Surroundings) -> Finding:
     text = explanation(match.cause, tuple(match.words.items()), surroundings)
     parts: dict[str, Any] = {"make_sure": "", "place": "", "confidence": "certain", "guess": False}
     return Finding(
-        cause=match.cause, severity=match.severity or text.severity, title=text.title, subject=match.subject,
-        because=text.meaning, in_vain=text.in_vain, mends="" if text.ways else text.mends, explains=list(match.explains), fixes=list(text.ways),
-        evidence=[Evidence(fact=path, value=value, source=source, line=None) for path, value, source in match.evidence], **parts,
-    )  # fmt: skip
+        cause=match.cause,
+        severity=match.severity or text.severity,
+        title=text.title,
+        subject=match.subject,
+        because=text.meaning,
+        in_vain=text.in_vain,
+        mends="" if text.ways else text.mends,
+        explains=list(match.explains),
+        fixes=list(text.ways),
+        evidence=[Evidence(fact=path, value=value, source=source, line=None) for path, value, source in match.evidence],
+        **parts,
+    )

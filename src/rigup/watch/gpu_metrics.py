@@ -120,11 +120,7 @@ def _put_discrete(values: Values, table: Table, source: str) -> None:
     media = [table.number("average_mm_activity", "vcn_activity", "vcn_busy")]
     media += [_most(part.get("vcn_busy", ())) for part in table.partitions]
     values.put_share("utilisation.media", _most(media), source)
-    for path, name in (
-        ("edge", "temperature_edge"),
-        ("junction", "temperature_hotspot"),
-        ("memory", "temperature_mem"),
-    ):
+    for path, name in (("edge", "temperature_edge"), ("junction", "temperature_hotspot"), ("memory", "temperature_mem")):
         values.put("temperature." + path, table.number(name), source)
     if (socket := table.number("curr_socket_power")) is not None:
         values.put("power.draw", socket, source)
@@ -154,9 +150,7 @@ def _transfers(table: Table) -> float | None:
 
 def _links(table: Table) -> list[dict[str, object]] | None:
     """XGMI links, with counters in bytes; those that were not given are left out."""
-    received, sent, status = (
-        table.all(name) for name in ("xgmi_read_data_acc", "xgmi_write_data_acc", "xgmi_link_status")
-    )
+    received, sent, status = (table.all(name) for name in ("xgmi_read_data_acc", "xgmi_write_data_acc", "xgmi_link_status"))
     links = []
     for index in range(max(len(received), len(sent))):
         link: dict[str, object] = {}

@@ -191,9 +191,7 @@ def memory_used(gpu: WatchedGpu) -> tuple[int | None, int | None]:
     known = [kind for kind in kinds if kind is not UNSET and kind.total is not UNSET and kind.used is not UNSET]
     if not known:
         return None, None
-    used = sum(
-        kind.used + (kind.reserved if kind.reserved is not UNSET else 0) for kind in known if kind.used is not UNSET
-    )
+    used = sum(kind.used + (kind.reserved if kind.reserved is not UNSET else 0) for kind in known if kind.used is not UNSET)
     return used, sum(kind.total for kind in known if kind.total is not UNSET)
 
 

@@ -95,13 +95,8 @@ class Holders:
                 address = self._addresses().get(name.removeprefix("vram_"))
                 if vram and address:
                     before = found.get((int(pid), address))
-                    memory = {
-                        **(before.memory if before else {}),
-                        "vram": max(vram, before.memory.get("vram", 0) if before else 0),
-                    }
-                    found[int(pid), address] = GpuProcess(
-                        int(pid), address, "compute", memory, "", before.use if before else {}
-                    )
+                    memory = {**(before.memory if before else {}), "vram": max(vram, before.memory.get("vram", 0) if before else 0)}
+                    found[int(pid), address] = GpuProcess(int(pid), address, "compute", memory, "", before.use if before else {})
 
     def _addresses(self) -> dict[str, str]:
         """PCI addresses by KFD's numbers of GPUs."""
@@ -116,17 +111,13 @@ class Holders:
                 content = dict(_PROPERTY.findall(text_of(self.files, f"{folder}/{node}/properties") or ""))
                 gpu, place = text_of(self.files, f"{folder}/{node}/gpu_id"), int(content.get("location_id", 0))
                 if gpu and place:
-                    self._cards[gpu] = (
-                        f"{int(content.get('domain', 0)):04x}:{place >> 8 & 0xFF:02x}:{place >> 3 & 0x1F:02x}.{place & 7}"
-                    )
+                    self._cards[gpu] = f"{int(content.get('domain', 0)):04x}:{place >> 8 & 0xFF:02x}:{place >> 3 & 0x1F:02x}.{place & 7}"
         return self._cards
 
 
 def _kind(client: fdinfo.Client) -> ProcessType:
     """What a client's engines did so far."""
-    done = {engine for engine, count in client.busy.items() if count} | {
-        engine for engine, pair in client.cycles.items() if pair[0]
-    }
+    done = {engine for engine, count in client.busy.items() if count} | {engine for engine, pair in client.cycles.items() if pair[0]}
     compute = done & {"compute", "ccs"}
     graphics = done & {"gfx", "render", "rcs"}
     return "both" if compute and graphics else "compute" if compute else "graphics"

@@ -101,10 +101,7 @@ class HostSampler:
             words = line.split()
             if len(words) >= 10 and _WHOLE_DISK.fullmatch(words[2]) and words[5].isdecimal() and words[9].isdecimal():
                 read, written = read + int(words[5]), written + int(words[9])
-        rates = [
-            self.rates.per_second((way,), sectors * _SECTOR, now)
-            for way, sectors in (("read", read), ("written", written))
-        ]
+        rates = [self.rates.per_second((way,), sectors * _SECTOR, now) for way, sectors in (("read", read), ("written", written))]
         return DiskTraffic(read=rates[0], written=rates[1]) if rates[0] is not None and rates[1] is not None else None
 
     def _memory(self) -> dict[str, object]:
@@ -132,12 +129,7 @@ class HostSampler:
         for line in self._text("/proc/self/mounts").splitlines()[:2000]:
             device, mount, *_rest = [*line.split(" "), "", ""]
             mount = mount.replace("\\040", " ")
-            if (
-                device.startswith("/dev/")
-                and "/loop" not in device
-                and device not in found
-                and len(found) < _MOST_MOUNTS
-            ):
+            if device.startswith("/dev/") and "/loop" not in device and device not in found and len(found) < _MOST_MOUNTS:
                 try:
                     size = os.statvfs(mount)
                 except OSError:
@@ -156,9 +148,7 @@ def _processor_sensors(files: Files) -> Iterator[str]:
         for folder in folders:
             if text_of(files, f"{base}/{folder}/name") in _SENSORS:
                 yield from (
-                    f"{base}/{folder}/{name}"
-                    for name in files.names(f"{base}/{folder}")
-                    if re.fullmatch(r"temp\d{1,3}_input", name)
+                    f"{base}/{folder}/{name}" for name in files.names(f"{base}/{folder}") if re.fullmatch(r"temp\d{1,3}_input", name)
                 )
     except OSError:
         return

@@ -48,11 +48,7 @@ def put_amd(values: Values, sensors: Sensors) -> None:
     values.put("temperature.limit", next((limit for limit in limits if limit), None), _SOURCE, 1e-3)
     draws = [sensors.number(name) for name in ("power1_average", "power1_input")]
     values.put("power.draw", next((draw for draw in draws if draw is not None), None), _SOURCE, 1e-6)
-    for path, name in (
-        ("limit", "power1_cap"),
-        ("limit_default", "power1_cap_default"),
-        ("limit_max", "power1_cap_max"),
-    ):
+    for path, name in (("limit", "power1_cap"), ("limit_default", "power1_cap_default"), ("limit_max", "power1_cap_max")):
         values.put("power." + path, sensors.number(name), _SOURCE, 1e-6)
     values.put("clock.graphics", sensors.labelled("freq", "sclk"), _SOURCE)
     values.put("clock.memory", sensors.labelled("freq", "mclk"), _SOURCE)
@@ -71,12 +67,7 @@ def put_intel(values: Values, sensors: Sensors) -> None:
         caps = [sensors.number(f"power{number}_{name}") for number in (1, 2)]
         values.put("power." + path, next((cap for cap in caps if cap), None), _SOURCE, 1e-6)
     card, package = sensors.labelled("energy", "card"), sensors.labelled("energy", "pkg")
-    values.put(
-        "energy",
-        next((count for count in (card, sensors.number("energy1_input"), package) if count), None),
-        _SOURCE,
-        1e-6,
-    )
+    values.put("energy", next((count for count in (card, sensors.number("energy1_input"), package) if count), None), _SOURCE, 1e-6)
     values.put("fan.rpm", sensors.number("fan1_input"), _SOURCE)
     voltages = [sensors.number(name) for name in ("in0_input", "in1_input")]
     values.put("voltage.graphics", next((millivolts for millivolts in voltages if millivolts), None), _SOURCE, 1e-3)

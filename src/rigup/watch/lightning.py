@@ -68,9 +68,7 @@ class _Recorder:
 @cache
 def _class() -> Any:
     """The callback of the package that the program has imported, else of the one that is installed. Raises ImportError."""
-    found = [name for name in _PACKAGES if name in sys.modules] or [
-        name for name in _PACKAGES if util.find_spec(name.partition(".")[0])
-    ]
+    found = [name for name in _PACKAGES if name in sys.modules] or [name for name in _PACKAGES if util.find_spec(name.partition(".")[0])]
     if not found:
         raise ImportError("Lightning is not installed here: pip install lightning")
     return type("Recorder", (_Recorder, import_module(found[0]).Callback), {})

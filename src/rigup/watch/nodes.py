@@ -31,12 +31,7 @@ class Node:
     """
 
     def __init__(
-        self,
-        name: str,
-        sample: Callable[[], Watch],
-        interval: float,
-        judges: bool = True,
-        end: Callable[[], None] | None = None,
+        self, name: str, sample: Callable[[], Watch], interval: float, judges: bool = True, end: Callable[[], None] | None = None
     ) -> None:
         self.name, self.interval, self.trouble = name, interval, ""
         self.history, self.version = History(POINTS), 0
@@ -86,7 +81,11 @@ class Node:
             last = self.history.last
             gpus = last.gpus if last else []
             host = {name: self.history.host[name].last(POINTS) for name in ("cpu", "ram")}
-            return {"times": self.times, "host": host, "gpus": {key_of(gpu): {name: self.history.recent(gpu, name, POINTS) for name in names} for gpu in gpus}}  # fmt: skip
+            return {
+                "times": self.times,
+                "host": host,
+                "gpus": {key_of(gpu): {name: self.history.recent(gpu, name, POINTS) for name in names} for gpu in gpus},
+            }
 
     def _work(self) -> None:
         due = time.monotonic()

@@ -83,10 +83,7 @@ class NvidiaGpu:
 
     def _put_fast(self, values: Values) -> None:
         device = self.device
-        for path, name in (
-            ("encoder", "nvmlDeviceGetEncoderUtilization"),
-            ("decoder", "nvmlDeviceGetDecoderUtilization"),
-        ):
+        for path, name in (("encoder", "nvmlDeviceGetEncoderUtilization"), ("decoder", "nvmlDeviceGetDecoderUtilization")):
             pair = device.pair(name)
             values.put_share("utilisation." + path, pair[0] if pair else None, _SOURCE)
         for part, count in (device.memory() or {}).items():
@@ -117,9 +114,7 @@ class NvidiaGpu:
             return
         if self.blocking.left > 0:
             began = time.monotonic()
-            counters = {
-                word: self.device.number("nvmlDeviceGetPcieThroughput", which) for word, which in (("tx", 0), ("rx", 1))
-            }
+            counters = {word: self.device.number("nvmlDeviceGetPcieThroughput", which) for word, which in (("tx", 0), ("rx", 1))}
             self.blocking.left -= time.monotonic() - began
             self._traffic = (now, {word: number for word, number in counters.items() if number is not None})
         if now - self._traffic[0] <= _KEPT:
@@ -158,9 +153,7 @@ class NvidiaGpu:
             self.links = next((index for index, state in enumerate(states) if state is None), _MOST_LINKS) or -1
         if self.links < 0:
             return
-        counters = self.device.fields(
-            tuple((field, index) for index in range(self.links) for field in (_LINK_RX, _LINK_TX))
-        )
+        counters = self.device.fields(tuple((field, index) for index in range(self.links) for field in (_LINK_RX, _LINK_TX)))
         links = []
         for index in range(self.links):
             counts = zip(("rx", "tx"), counters[2 * index : 2 * index + 2], strict=True)
@@ -190,13 +183,7 @@ class NvidiaGpu:
         parts = []
         for _number, name, part, names in self.instances:
             memory = part.memory()
-            parts.append(
-                {
-                    "name": name,
-                    **{word: text for word, text in names.items() if text},
-                    **({"memory": memory} if memory else {}),
-                }
-            )
+            parts.append({"name": name, **{word: text for word, text in names.items() if text}, **({"memory": memory} if memory else {})})
         if parts:
             values.put_any("partitions", parts, _SOURCE)
 
@@ -240,9 +227,7 @@ def open_gpus(nvml: Nvml, awake: list[Identity] | None) -> list[tuple[Identity, 
     driver = nvml.text("nvmlSystemGetDriverVersion")
     handles = []
     if awake is not None:
-        handles = [
-            (handle, identity) for identity in awake if (handle := nvml.handle_at(identity.pci_address)) is not None
-        ]
+        handles = [(handle, identity) for identity in awake if (handle := nvml.handle_at(identity.pci_address)) is not None]
     else:
         with suppress(NvmlError):
             opened = [(nvml.handle(index), index) for index in range(min(nvml.count(), 256))]
@@ -252,10 +237,7 @@ def open_gpus(nvml: Nvml, awake: list[Identity] | None) -> list[tuple[Identity, 
 
 def _identity(nvml: Nvml, handle: ctypes.c_void_p, identity: Identity, driver: str) -> Identity:
     room = ctypes.create_string_buffer(128)
-    name = next(
-        (newer for newer in ("nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2") if nvml.function(newer)),
-        "nvmlDeviceGetPciInfo",
-    )
+    name = next((newer for newer in ("nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2") if nvml.function(newer)), "nvmlDeviceGetPciInfo")
     address = identity.pci_address
     if not nvml.call(name, handle, room):
         bus = room.raw[36:68].split(b"\0")[0].decode("ascii", "replace").lower()
@@ -263,7 +245,13 @@ def _identity(nvml: Nvml, handle: ctypes.c_void_p, identity: Identity, driver: s
     first, second = ctypes.c_int(), ctypes.c_int()
     capability = nvml.call("nvmlDeviceGetCudaComputeCapability", handle, ctypes.byref(first), ctypes.byref(second))
     return structs.replace(
-        identity, key=address or identity.key, vendor="nvidia", pci_address=address, driver=identity.driver or "nvidia", driver_version=driver,
-        name=nvml.text("nvmlDeviceGetName", handle), uuid=nvml.text("nvmlDeviceGetUUID", handle),
+        identity,
+        key=address or identity.key,
+        vendor="nvidia",
+        pci_address=address,
+        driver=identity.driver or "nvidia",
+        driver_version=driver,
+        name=nvml.text("nvmlDeviceGetName", handle),
+        uuid=nvml.text("nvmlDeviceGetUUID", handle),
         isa="" if capability else f"sm_{first.value}{second.value}",
-    )  # fmt: skip
+    )

@@ -29,9 +29,12 @@ class Event(ctypes.Structure):
     """nvmlEventData_t."""
 
     _fields_ = (
-        ("device", ctypes.c_void_p), ("type", ctypes.c_ulonglong), ("data", ctypes.c_ulonglong),
-        ("gpu_instance", ctypes.c_uint), ("compute_instance", ctypes.c_uint),
-    )  # fmt: skip
+        ("device", ctypes.c_void_p),
+        ("type", ctypes.c_ulonglong),
+        ("data", ctypes.c_ulonglong),
+        ("gpu_instance", ctypes.c_uint),
+        ("compute_instance", ctypes.c_uint),
+    )
 
 
 class Nvml:
@@ -103,11 +106,7 @@ class Nvml:
         """Xid errors since the last time: the handle's value and the code of each."""
         found: list[tuple[int, int]] = []
         event = Event()
-        while (
-            self._events
-            and len(found) < 64
-            and not self.call("nvmlEventSetWait_v2", self._events, ctypes.byref(event), 0)
-        ):
+        while self._events and len(found) < 64 and not self.call("nvmlEventSetWait_v2", self._events, ctypes.byref(event), 0):
             if event.type == XID_EVENT:
                 found.append((event.device or 0, event.data))
         return found

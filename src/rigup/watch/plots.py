@@ -22,20 +22,13 @@ td,th{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #ddd;white-sp
 
 def titles() -> dict[str, str]:
     """What each plot shows."""
-    return {
-        "gpu": _("Use"),
-        "memory": _("Memory that is taken"),
-        "power": _("Power (W)"),
-        "temperature": _("Temperature (°C)"),
-    }
+    return {"gpu": _("Use"), "memory": _("Memory that is taken"), "power": _("Power (W)"), "temperature": _("Temperature (°C)")}
 
 
 def page(recording: Read) -> str:
     """The recording as one HTML page; words of programs stand in it as words."""
     report = recording.report
-    parts = [
-        "<h1>" + _("GPUs over {minutes} minutes").format(minutes=round((report.end - report.begin) / 60, 1)) + "</h1>"
-    ]
+    parts = ["<h1>" + _("GPUs over {minutes} minutes").format(minutes=round((report.end - report.begin) / 60, 1)) + "</h1>"]
     for name in PLOTTED:
         parts += [f"<h2>{html.escape(titles()[name])}</h2>", _svg(recording.series, name)]
     parts += ["<ul>", *_legend(recording.series), "</ul>", *_tables(report)]
@@ -73,9 +66,7 @@ def _path(gpu: Series, name: str, end: float, top: float) -> str:
     words, drawing = [], False
     for time, value in zip(gpu.times, gpu.values[name], strict=True):
         if value is not None:
-            words.append(
-                f"{'L' if drawing else 'M'}{time / end * _WIDTH:.1f} {_HEIGHT - value / top * (_HEIGHT - 20):.1f}"
-            )
+            words.append(f"{'L' if drawing else 'M'}{time / end * _WIDTH:.1f} {_HEIGHT - value / top * (_HEIGHT - 20):.1f}")
         drawing = value is not None
     color, dash = _look(gpu.gpu)
     return f'<path d="{" ".join(words)}" fill="none" stroke="{color}" stroke-width="1.5" stroke-dasharray="{dash}"/>'
@@ -98,18 +89,7 @@ def _found(finding: FoundThen) -> str:
 
 def heads() -> list[str]:
     """Columns of a table of processes or jobs."""
-    return [
-        _("Job"),
-        "PID",
-        "GPU",
-        _("User"),
-        _("Time"),
-        _("Mean use"),
-        _("Most memory"),
-        _("Energy"),
-        _("Slowed down"),
-        _("Command"),
-    ]
+    return [_("Job"), "PID", "GPU", _("User"), _("Time"), _("Mean use"), _("Most memory"), _("Energy"), _("Slowed down"), _("Command")]
 
 
 def cells(row: ProcessSummary | JobSummary) -> list[str]:
@@ -132,10 +112,7 @@ def figures(row: Summary) -> list[str]:
 
 def _table(rows: Iterable[ProcessSummary | JobSummary]) -> str:
     lines = ["".join(f'<th class="word">{html.escape(head)}</th>' for head in heads())]
-    lines += [
-        "".join(f"<td{_word(number)}>{html.escape(cell[:300])}</td>" for number, cell in enumerate(cells(row)))
-        for row in rows
-    ]
+    lines += ["".join(f"<td{_word(number)}>{html.escape(cell[:300])}</td>" for number, cell in enumerate(cells(row))) for row in rows]
     return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
 
 
@@ -153,13 +130,7 @@ def picture(recording: Read, path: str) -> None:
     for axis, name in zip(drawn.subplots(len(PLOTTED), 1, sharex=True), PLOTTED, strict=True):
         for gpu in recording.series:
             values = [float("nan") if value is None else value for value in gpu.values[name]]
-            axis.plot(
-                [time / 60 for time in gpu.times],
-                values,
-                color=_look(gpu.gpu)[0],
-                linewidth=1,
-                label=f"GPU {gpu.gpu} {gpu.name}",
-            )
+            axis.plot([time / 60 for time in gpu.times], values, color=_look(gpu.gpu)[0], linewidth=1, label=f"GPU {gpu.gpu} {gpu.name}")
         axis.set_title(titles()[name], loc="left", fontsize=9)
         if name in ("gpu", "memory"):
             axis.set_ylim(0, 1.02)

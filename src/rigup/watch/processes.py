@@ -40,13 +40,7 @@ def parse_stat(content: bytes) -> Stat:
     words = content[end + 2 :].split(None, 22)
     if len(words) < 22:
         raise ValueError("fields are missing")
-    return Stat(
-        int(words[1]),
-        int(words[11]) + int(words[12]),
-        int(words[19]),
-        int(words[21]),
-        content[content.find(b"(") + 1 : end],
-    )
+    return Stat(int(words[1]), int(words[11]) + int(words[12]), int(words[19]), int(words[21]), content[content.find(b"(") + 1 : end])
 
 
 class Running(NamedTuple):
@@ -145,9 +139,11 @@ class Programs:
         groups = self._text(pid, "cgroup")
         job = _JOB.search(groups)
         words = {
-            "user": user_name(int(uid[1])) if uid else "", "container": container_of(groups), "slurm_job": job[1] if job else "",
+            "user": user_name(int(uid[1])) if uid else "",
+            "container": container_of(groups),
+            "slurm_job": job[1] if job else "",
             "command": command,
-        }  # fmt: skip
+        }
         known = {name: value for name, value in words.items() if value}
         return {"start": self._start(stat), "name": stat.name.decode("utf-8", "replace"), **known}
 

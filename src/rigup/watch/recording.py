@@ -15,18 +15,7 @@ from msgspec import UNSET, structs
 
 from rigup.schemas.shared import Finding
 from rigup.schemas.watch import ProcessGpu, ProcessMemory, ProcessUtilisation, Took, Watch, WatchedProcess
-from rigup.schemas.watch_gpu import (
-    Clock,
-    GpuMemories,
-    GpuMemory,
-    GpuState,
-    Pcie,
-    Power,
-    Temperature,
-    Throttle,
-    Utilisation,
-    WatchedGpu,
-)
+from rigup.schemas.watch_gpu import Clock, GpuMemories, GpuMemory, GpuState, Pcie, Power, Temperature, Throttle, Utilisation, WatchedGpu
 from rigup.watch.history import History, key_of, mark_of, memory_used
 from rigup.watch.ways import first_way
 
@@ -38,16 +27,7 @@ _MOST_WAITING = 3600  # samples that wait for room on the disk
 _MIB = 1024**2
 _MOST = 2**53
 _STATES: tuple[GpuState, ...] = ("active", "asleep", "lost", "error")
-_REASONS: tuple[Throttle, ...] = (
-    "power",
-    "temperature",
-    "current",
-    "hardware",
-    "external",
-    "reliability",
-    "sync",
-    "other",
-)
+_REASONS: tuple[Throttle, ...] = ("power", "temperature", "current", "hardware", "external", "reliability", "sync", "other")
 _BEGINNING = """
 BEGIN;
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -91,9 +71,7 @@ class Recorder:
         except sqlite3.Error as error:
             raise NoRecording(f"{path}: {error}") from error
         self._gpus: dict[str, int] = dict(self._base.execute("SELECT key, id FROM gpu"))
-        self._processes = {
-            (pid, start): number for number, pid, start in self._base.execute("SELECT id, pid, start FROM process")
-        }
+        self._processes = {(pid, start): number for number, pid, start in self._base.execute("SELECT id, pid, start FROM process")}
         self._findings: set[tuple[str, str]] = set()
         self._marks: set[tuple[int, float]] = set()
         self._at, self._written = 0.0, 0.0  # seconds: now, and when processes were written last
@@ -123,9 +101,7 @@ class Recorder:
 
     def _rows(self, sample: Watch) -> None:
         interval = None if sample.interval is UNSET else round(sample.interval * 1000)
-        number = self._base.execute(
-            "INSERT INTO sample (time, interval_ms) VALUES (?, ?)", (sample.time, interval)
-        ).lastrowid
+        number = self._base.execute("INSERT INTO sample (time, interval_ms) VALUES (?, ?)", (sample.time, interval)).lastrowid
         for gpu in sample.gpus:
             self._base.execute(_READING, (number, self._gpu(gpu), *_reading(gpu)))
         self._at += 0.0 if sample.interval is UNSET else sample.interval
@@ -148,25 +124,16 @@ class Recorder:
         key = key_of(gpu)
         if key not in self._gpus:
             total = memory_used(gpu)[1]
-            words = (
-                key,
-                *(word if word is not UNSET else None for word in (gpu.vendor, gpu.name)),
-                total and total // _MIB,
-            )
+            words = (key, *(word if word is not UNSET else None for word in (gpu.vendor, gpu.name)), total and total // _MIB)
             uuid = gpu.uuid if gpu.uuid is not UNSET else None
-            added = self._base.execute(
-                "INSERT INTO gpu (key, vendor, name, total_mib, uuid) VALUES (?, ?, ?, ?, ?)", (*words, uuid)
-            )
+            added = self._base.execute("INSERT INTO gpu (key, vendor, name, total_mib, uuid) VALUES (?, ?, ?, ?, ?)", (*words, uuid))
             self._gpus[key] = added.lastrowid or 0
         return self._gpus[key]
 
     def _process_rows(self, sample: int | None, process: WatchedProcess, gpus: dict[int, int]) -> None:
         mark = mark_of(process)
         if mark not in self._processes:
-            words = [
-                word if word is not UNSET else None
-                for word in (process.name, process.user, process.command, process.slurm_job)
-            ]
+            words = [word if word is not UNSET else None for word in (process.name, process.user, process.command, process.slurm_job)]
             insert = "INSERT INTO process (pid, start, name, user, command, job) VALUES (?, ?, ?, ?, ?, ?)"
             self._processes[mark] = self._base.execute(insert, (*mark, *_without_secrets(words))).lastrowid or 0
         for part in process.gpus:
@@ -248,12 +215,7 @@ class Recording:
             self.base = sqlite3.connect(Path(path).absolute().as_uri() + "?mode=ro", uri=True)
             _check(self.base, path)
             rows = list(
-                _check_words(
-                    self.base.execute(
-                        "SELECT id, coalesce(total_mib, 0), key, vendor, name, uuid FROM gpu ORDER BY key"
-                    ),
-                    2,
-                )
+                _check_words(self.base.execute("SELECT id, coalesce(total_mib, 0), key, vendor, name, uuid FROM gpu ORDER BY key"), 2)
             )
         except (sqlite3.Error, ValueError) as error:
             raise NoRecording(f"{path}: {error}") from error
@@ -305,9 +267,14 @@ class Recording:
             if used := uses(number):
                 processes = self._processes_at(used, programs)
             yield Watch(
-                time=time, interval=UNSET if interval is None else interval / 1000, took=Took(wall=0.0, cpu=0.0),
-                gpus=gpus, processes=processes, findings=[], errors=[],
-            )  # fmt: skip
+                time=time,
+                interval=UNSET if interval is None else interval / 1000,
+                took=Took(wall=0.0, cpu=0.0),
+                gpus=gpus,
+                processes=processes,
+                findings=[],
+                errors=[],
+            )
 
     def _gpu_at(self, row: tuple[Any, ...]) -> WatchedGpu:
         _sample, gpu, state, busy, controller, memory, edge, junction, power, clock, rx, tx, throttle = row
@@ -315,12 +282,18 @@ class Recording:
         vram = GpuMemory(used=_times(memory, _MIB), total=_times(total or None, _MIB))
         identity = {"pci_address": key if ":" in key else None, "vendor": vendor, "name": name, "uuid": uuid}
         answer = WatchedGpu(
-            index=index, state=_STATES[state], source={}, not_available=[],
-            utilisation=Utilisation(gpu=_times(busy, 0.001), memory=_times(controller, 0.001)), memory=GpuMemories(vram=vram),
-            temperature=Temperature(edge=_times(edge, 0.1), junction=_times(junction, 0.1)), power=Power(draw=_times(power, 0.1)),
-            clock=Clock(graphics=_times(clock, 1e6)), pcie=Pcie(rx=_times(rx, 1024), tx=_times(tx, 1024)),
+            index=index,
+            state=_STATES[state],
+            source={},
+            not_available=[],
+            utilisation=Utilisation(gpu=_times(busy, 0.001), memory=_times(controller, 0.001)),
+            memory=GpuMemories(vram=vram),
+            temperature=Temperature(edge=_times(edge, 0.1), junction=_times(junction, 0.1)),
+            power=Power(draw=_times(power, 0.1)),
+            clock=Clock(graphics=_times(clock, 1e6)),
+            pcie=Pcie(rx=_times(rx, 1024), tx=_times(tx, 1024)),
             throttle=UNSET if throttle is None else [reason for bit, reason in enumerate(_REASONS) if throttle >> bit & 1],
-        )  # fmt: skip
+        )
         return structs.replace(answer, **{word: value for word, value in identity.items() if value is not None})
 
     def _processes_at(self, rows: list[tuple[Any, ...]], programs: dict[int, tuple[Any, ...]]) -> list[WatchedProcess]:
@@ -329,22 +302,13 @@ class Recording:
             if process == _NOBODY:
                 continue
             part = ProcessGpu(
-                index=self.gpus[gpu][0],
-                memory=ProcessMemory(vram=memory * _MIB),
-                utilisation=ProcessUtilisation(gpu=_times(busy, 0.001)),
+                index=self.gpus[gpu][0], memory=ProcessMemory(vram=memory * _MIB), utilisation=ProcessUtilisation(gpu=_times(busy, 0.001))
             )
             if process in found:
                 found[process].gpus.append(part)
                 continue
             _id, pid, start, name, user, command, job = programs[process]
-            words = {
-                "start": start or None,
-                "name": name,
-                "user": user,
-                "command": command,
-                "slurm_job": job,
-                "cpu": cpu and cpu / 100,
-            }
+            words = {"start": start or None, "name": name, "user": user, "command": command, "slurm_job": job, "cpu": cpu and cpu / 100}
             known = {word: value for word, value in words.items() if value is not None}
             found[process] = WatchedProcess(pid=pid, gpus=[part], **known)
         return list(found.values())

@@ -21,10 +21,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds before a machine is asked ag
 _LATE = 15.0  # seconds beside three intervals without a sample after which a connection is given up
 _SOON = 3.0  # seconds in which a process that is ended ends, and its last words are read
 _MISSING = 127  # as a shell calls a program that it does not find
-_OPTIONS = ("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")  # fmt: skip
+_OPTIONS = ("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
 _THERE = (
-    'PATH="$PATH:$HOME/.local/bin:$HOME/bin"; command -v rigup > /dev/null 2>&1 || exit 127; '
-    "exec rigup watch --jsonl --interval {interval}"
+    'PATH="$PATH:$HOME/.local/bin:$HOME/bin"; command -v rigup > /dev/null 2>&1 || exit 127; exec rigup watch --jsonl --interval {interval}'
 )
 
 
@@ -72,9 +71,7 @@ class Remote:
         self._lines, self._said = queue.Queue(maxsize=2), b""
         argv = ("ssh", *_OPTIONS, "--", self.host, _THERE.format(interval=self.interval))
         try:
-            self._process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            )
+            self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except OSError as error:
             raise NoSample(f"ssh cannot be started: {error.strerror}") from error
         self._readers = [

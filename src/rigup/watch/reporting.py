@@ -25,9 +25,7 @@ class Sums:
         self.peak_memory = 0
         self.knows: set[str] = set()
 
-    def add(
-        self, seconds: float, busy: float | None, memory: int | None, power: float | None, throttled: bool | None
-    ) -> None:
+    def add(self, seconds: float, busy: float | None, memory: int | None, power: float | None, throttled: bool | None) -> None:
         """A sample that stands for so many seconds; None where it does not tell."""
         self.seconds += seconds
         if busy is not None:
@@ -47,11 +45,7 @@ class Sums:
         values: dict[str, Any] = {"seconds": round(self.seconds, 3)}
         if self.busy_known:
             values["utilisation"] = round(self.busy_seconds / self.busy_known, 4)
-        for name, value in (
-            ("memory", self.peak_memory),
-            ("energy", round(self.energy, 1)),
-            ("throttled", round(self.throttled, 3)),
-        ):
+        for name, value in (("memory", self.peak_memory), ("energy", round(self.energy, 1)), ("throttled", round(self.throttled, 3))):
             if name in self.knows:
                 values["peak_memory" if name == "memory" else name] = value
         return values
@@ -84,13 +78,7 @@ def read(path: str) -> Read:
         for number, sample in enumerate(recording.samples()):
             work.add(number, sample)
         found = [
-            FoundThen(
-                time=float(time),
-                cause=str(cause),
-                severity=str(severity),
-                title=str(title),
-                way=str(way) if way else UNSET,
-            )
+            FoundThen(time=float(time), cause=str(cause), severity=str(severity), title=str(title), way=str(way) if way else UNSET)
             for time, cause, severity, title, way in recording.findings()
         ]
     except (sqlite3.Error, TypeError, ValueError, OverflowError) as error:
@@ -98,9 +86,15 @@ def read(path: str) -> Read:
     finally:
         recording.close()
     report = WatchReport(
-        file=path, begin=begin, end=end, samples=count, gpus=list(work.gpu_summaries()), findings=found,
-        processes=sorted(work.process_summaries(), key=lambda summary: -(summary.energy if summary.energy is not UNSET else 0)), jobs=list(work.job_summaries()),
-    )  # fmt: skip
+        file=path,
+        begin=begin,
+        end=end,
+        samples=count,
+        gpus=list(work.gpu_summaries()),
+        findings=found,
+        processes=sorted(work.process_summaries(), key=lambda summary: -(summary.energy if summary.energy is not UNSET else 0)),
+        jobs=list(work.job_summaries()),
+    )
     return Read(report, [work.series[key] for key in sorted(work.series)])
 
 
@@ -127,9 +121,7 @@ class _Work:
         _first, sums = self.gpus.setdefault(key, (gpu, Sums()))
         busy, share, power, heat, _rx, _tx, throttled = numbers(gpu)
         used = gpu.memory.vram.used if gpu.memory.vram is not UNSET and gpu.memory.vram.used is not UNSET else None
-        sums.add(
-            seconds, busy, None if used is None else int(used), power, None if throttled is None else bool(throttled)
-        )
+        sums.add(seconds, busy, None if used is None else int(used), power, None if throttled is None else bool(throttled))
         if heat is not None:
             self.heat[key] = max(heat, self.heat.get(key, heat))
         if plotted:
@@ -151,9 +143,7 @@ class _Work:
                 if (gpu := gpus.get(part.index)) is not None and gpu.power.draw is not UNSET
             ]
             slowed = [
-                bool(gpus[part.index].throttle)
-                for part in process.gpus
-                if part.index in gpus and gpus[part.index].throttle is not UNSET
+                bool(gpus[part.index].throttle) for part in process.gpus if part.index in gpus and gpus[part.index].throttle is not UNSET
             ]
             figures = (
                 sum(shares) / len(shares) if shares else None,
@@ -170,41 +160,40 @@ class _Work:
             self._add_job(job, rows, seconds)
 
     def _add_job(
-        self,
-        job: str,
-        rows: list[tuple[WatchedProcess, tuple[float | None, int, float | None, bool | None]]],
-        seconds: float,
+        self, job: str, rows: list[tuple[WatchedProcess, tuple[float | None, int, float | None, bool | None]]], seconds: float
     ) -> None:
         """A job's processes at one moment, together."""
         _first, sums, indices = self.jobs.setdefault(job, (rows[0][0], Sums(), set()))
         busy, memory, power, slowed = zip(*(row[1] for row in rows), strict=True)
-        known_busy, known_power = (
-            [share for share in busy if share is not None],
-            [watts for watts in power if watts is not None],
-        )
+        known_busy, known_power = ([share for share in busy if share is not None], [watts for watts in power if watts is not None])
         gpus = {part.index for process, _row in rows for part in process.gpus}
         sums.add(
-            seconds, min(sum(known_busy) / max(len(gpus), 1), 1.0) if known_busy else None, sum(memory),
-            sum(known_power) if known_power else None, any(slowed) if any(state is not None for state in slowed) else None,
-        )  # fmt: skip
+            seconds,
+            min(sum(known_busy) / max(len(gpus), 1), 1.0) if known_busy else None,
+            sum(memory),
+            sum(known_power) if known_power else None,
+            any(slowed) if any(state is not None for state in slowed) else None,
+        )
         indices |= gpus
 
     def gpu_summaries(self) -> Iterator[GpuSummary]:
         for key, (gpu, sums) in sorted(self.gpus.items()):
             yield GpuSummary(
-                index=gpu.index,
-                name=gpu.name,
-                pci_address=gpu.pci_address,
-                peak_temperature=self.heat.get(key, UNSET),
-                **sums.values(),
+                index=gpu.index, name=gpu.name, pci_address=gpu.pci_address, peak_temperature=self.heat.get(key, UNSET), **sums.values()
             )
 
     def process_summaries(self) -> Iterator[ProcessSummary]:
         for process, sums, gpus in self.processes.values():
             yield ProcessSummary(
-                pid=process.pid,start=process.start, name=process.name, command=process.command, user=process.user, slurm_job=process.slurm_job,
-                gpus=sorted(gpus), **sums.values(),
-            )  # fmt: skip
+                pid=process.pid,
+                start=process.start,
+                name=process.name,
+                command=process.command,
+                user=process.user,
+                slurm_job=process.slurm_job,
+                gpus=sorted(gpus),
+                **sums.values(),
+            )
 
     def job_summaries(self) -> Iterator[JobSummary]:
         for job, (process, sums, gpus) in sorted(self.jobs.items()):

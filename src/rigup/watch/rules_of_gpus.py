@@ -54,14 +54,7 @@ def _lost(sample: Watch, _history: History) -> Iterator[Match]:
             yield Match(cause, key_of(gpu), _words(gpu, address=_address(gpu)), [_seen(gpu, "state", because)])
 
 
-@rule(
-    "xid",
-    "gpu-fell-off-bus",
-    "gsp-timeout-xid-119",
-    "gpu-memory-ecc-error",
-    "gpu-hardware-init-failure",
-    "illegal-memory-access",
-)
+@rule("xid", "gpu-fell-off-bus", "gsp-timeout-xid-119", "gpu-memory-ecc-error", "gpu-hardware-init-failure", "illegal-memory-access")
 def _xid(sample: Watch, _history: History) -> Iterator[Match]:
     """What the driver told of, by the cause that a number stands for."""
     for gpu in sample.gpus:
@@ -95,9 +88,7 @@ def _of_broken_memory(gpu: WatchedGpu) -> dict[str, str | None]:
 def _memory_errors(sample: Watch, _history: History) -> Iterator[Match]:
     """Counted since the driver was loaded: of memory, and of every block that AMD's driver counts (RAS)."""
     for gpu in sample.gpus:
-        counts = {
-            "errors.ecc_uncorrected": gpu.errors.ecc_uncorrected if gpu.errors.ecc_uncorrected is not UNSET else 0
-        }
+        counts = {"errors.ecc_uncorrected": gpu.errors.ecc_uncorrected if gpu.errors.ecc_uncorrected is not UNSET else 0}
         blocks = gpu.errors.ras if gpu.errors.ras is not UNSET else {}
         counts |= {f"errors.ras.{block}.uncorrected": count.uncorrected for block, count in blocks.items()}
         bad = {path: count for path, count in counts.items() if count}
@@ -137,9 +128,15 @@ def _lowered(sample: Watch, history: History) -> Iterator[Match]:
         at_limit = gpu.throttle is not UNSET and "power" in gpu.throttle and _steady(history, gpu)
         if at_limit and limit is not UNSET and usual is not UNSET and limit < usual * 0.99:
             words = _words(
-                gpu, limit=f"{limit:.0f}", usual=f"{usual:.0f}", watts=f"{usual:.0f}", former=f"{limit:.0f}",
-                index=address if gpu.vendor == "nvidia" else None, address=address if gpu.vendor == "amd" else None, microwatts=f"{limit * 1e6:.0f}",
-            )  # fmt: skip
+                gpu,
+                limit=f"{limit:.0f}",
+                usual=f"{usual:.0f}",
+                watts=f"{usual:.0f}",
+                former=f"{limit:.0f}",
+                index=address if gpu.vendor == "nvidia" else None,
+                address=address if gpu.vendor == "amd" else None,
+                microwatts=f"{limit * 1e6:.0f}",
+            )
             evidence = [_seen(gpu, "power.limit", limit), _seen(gpu, "power.limit_default", usual)]
             yield Match("power-limit-lowered", key_of(gpu), words, evidence)
 

@@ -40,8 +40,11 @@ def _leak(sample: Watch, history: History) -> Iterator[Match]:
         if all(a < b for a, b in pairwise(marks)) and grown >= max(_HELD, marks[0] // 10):
             minutes = (points[-1].at - points[0].at) / 60
             words: dict[str, str | None] = {
-                "process": _called(process), "grown": f"{grown / _GIB:.1f}", "minutes": f"{minutes:.0f}", "pid": str(process.pid),
-            }  # fmt: skip
+                "process": _called(process),
+                "grown": f"{grown / _GIB:.1f}",
+                "minutes": f"{minutes:.0f}",
+                "pid": str(process.pid),
+            }
             yield Match("memory-leak", str(process.pid), words, [_seen(process, "memory", f"{marks[0]} … {marks[-1]}")])
 
 
@@ -58,9 +61,12 @@ def _held_and_idle(sample: Watch, history: History) -> Iterator[Match]:
         cores = [point.cpu for point in points if point.at >= life.idle_since and point.cpu is not None]
         works = bool(cores) and sum(cores) / len(cores) >= _CORE
         words: dict[str, str | None] = {
-            "process": _called(process), "minutes": f"{idle / 60:.0f}", "memory": f"{memory_of(process) / _GIB:.1f}",
-            "gpus": ", ".join(str(part.index) for part in process.gpus), "pid": str(process.pid),
+            "process": _called(process),
+            "minutes": f"{idle / 60:.0f}",
+            "memory": f"{memory_of(process) / _GIB:.1f}",
+            "gpus": ", ".join(str(part.index) for part in process.gpus),
+            "pid": str(process.pid),
             "job": process.slurm_job if process.slurm_job is not UNSET else None,
-        }  # fmt: skip
+        }
         evidence = [_seen(process, "utilisation.gpu", 0), _seen(process, "memory", memory_of(process))]
         yield Match("works-on-the-cpu" if works else "gpu-asked-for-and-idle", str(process.pid), words, evidence)

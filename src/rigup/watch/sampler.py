@@ -200,9 +200,7 @@ class Sampler:
             self._xids.setdefault(key, []).append(Xid(code=code, time=time.time()))
         for key in self.library.gpus:
             if key in values and values[key].state == "active":
-                values[key].put_any(
-                    "errors.xid", [structs.asdict(xid) for xid in self._xids.get(key, [])][-_MOST_XIDS:], "nvml"
-                )
+                values[key].put_any("errors.xid", [structs.asdict(xid) for xid in self._xids.get(key, [])][-_MOST_XIDS:], "nvml")
 
     def _library_error(self) -> Iterable[ReadError]:
         if self.library is not None and self.library.why:
@@ -241,9 +239,7 @@ class Sampler:
         gpus.sort(key=lambda part: part.index)
         running = self.programs.now(pid, now)
         if running is None:
-            return WatchedProcess(
-                pid=pid, gpus=gpus, because="no such process in this namespace of processes, or it has just ended"
-            )
+            return WatchedProcess(pid=pid, gpus=gpus, because="no such process in this namespace of processes, or it has just ended")
         cpu = UNSET if running.cpu is None else running.cpu
         return WatchedProcess(pid=pid, cpu=cpu, rss=running.rss, gpus=gpus, **running.words)
 
@@ -260,9 +256,7 @@ def _of_tree(folder: str) -> Files:
     return TreeFiles(folder)
 
 
-def _list_processes(
-    gpu: NvidiaGpu, values: Values, key: str, read: set[str], held: dict[str, list[GpuProcess]]
-) -> None:
+def _list_processes(gpu: NvidiaGpu, values: Values, key: str, read: set[str], held: dict[str, list[GpuProcess]]) -> None:
     """Processes on one GPU of NVIDIA, unless it hangs, sleeps or went."""
     if key in read and values.state == "active":
         held[key] = list(gpu.processes())
@@ -308,9 +302,7 @@ class _Mac:
 
         self.host = Local()
         rows = apple.accelerators(self.host.run(apple.ARGV).body or "")
-        self.known = {
-            identity.key: identity for identity in (apple.identity(row, index) for index, row in enumerate(rows))
-        }
+        self.known = {identity.key: identity for identity in (apple.identity(row, index) for index, row in enumerate(rows))}
         self._memory = apple.main_memory(self.host)
 
     def reader(self, key: str) -> Reader:

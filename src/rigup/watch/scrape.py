@@ -22,22 +22,31 @@ _LABEL = lazy_regex(r'[ ,]{0,4}([a-zA-Z_]\w{0,99})="((?:[^"\\]|\\.){0,1000})"')
 _ESCAPED = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 # Dotted path of a value, by series and the label that tells which one it is.
 _PATHS = {
-    "rigup_gpu_utilization_ratio": ("utilisation", "engine"), "rigup_gpu_memory_used_bytes": ("memory", "kind", "used"),
-    "rigup_gpu_memory_size_bytes": ("memory", "kind", "total"), "rigup_gpu_memory_reserved_bytes": ("memory", "kind", "reserved"),
-    "rigup_gpu_temperature_celsius": ("temperature", "sensor"), "rigup_gpu_power_watts": ("power", "", "draw"),
-    "rigup_gpu_power_limit_watts": ("power", "", "limit"), "rigup_gpu_clock_hertz": ("clock", "clock"),
-}  # fmt: skip
+    "rigup_gpu_utilization_ratio": ("utilisation", "engine"),
+    "rigup_gpu_memory_used_bytes": ("memory", "kind", "used"),
+    "rigup_gpu_memory_size_bytes": ("memory", "kind", "total"),
+    "rigup_gpu_memory_reserved_bytes": ("memory", "kind", "reserved"),
+    "rigup_gpu_temperature_celsius": ("temperature", "sensor"),
+    "rigup_gpu_power_watts": ("power", "", "draw"),
+    "rigup_gpu_power_limit_watts": ("power", "", "limit"),
+    "rigup_gpu_clock_hertz": ("clock", "clock"),
+}
 _KNOWN = {
     "utilisation": ("gpu", "memory", "encoder", "decoder", "media", "compute", "copy", "tensor", "sm"),
-    "memory": ("vram", "gtt", "unified", "visible_vram"), "temperature": ("edge", "junction", "memory"), "clock": ("graphics", "memory", "media", "soc"),
-}  # fmt: skip
+    "memory": ("vram", "gtt", "unified", "visible_vram"),
+    "temperature": ("edge", "junction", "memory"),
+    "clock": ("graphics", "memory", "media", "soc"),
+}
 # DCGM's exporter (METRICS of docs/commands/watch.md): series, path, factor to base units.
 _DCGM = {
-    "DCGM_FI_DEV_GPU_UTIL": (("utilisation", "gpu"), 0.01), "DCGM_FI_DEV_FB_USED": (("memory", "vram", "used"), 2**20),
-    "DCGM_FI_DEV_FB_FREE": (("memory", "vram", "free"), 2**20), "DCGM_FI_DEV_GPU_TEMP": (("temperature", "edge"), 1.0),
-    "DCGM_FI_DEV_MEMORY_TEMP": (("temperature", "memory"), 1.0), "DCGM_FI_DEV_POWER_USAGE": (("power", "draw"), 1.0),
+    "DCGM_FI_DEV_GPU_UTIL": (("utilisation", "gpu"), 0.01),
+    "DCGM_FI_DEV_FB_USED": (("memory", "vram", "used"), 2**20),
+    "DCGM_FI_DEV_FB_FREE": (("memory", "vram", "free"), 2**20),
+    "DCGM_FI_DEV_GPU_TEMP": (("temperature", "edge"), 1.0),
+    "DCGM_FI_DEV_MEMORY_TEMP": (("temperature", "memory"), 1.0),
+    "DCGM_FI_DEV_POWER_USAGE": (("power", "draw"), 1.0),
     "DCGM_FI_DEV_SM_CLOCK": (("clock", "graphics"), 1e6),
-}  # fmt: skip
+}
 _BLANK = 1e17  # DCGM writes a value that it has not as 9223372036854775794 and the like
 
 
@@ -64,7 +73,9 @@ def series_of(text: str) -> Iterator[Series]:
         except ValueError:
             continue
         if math.isfinite(value):
-            labels = {name: re.sub(r"\\.", lambda pair: _ESCAPED.get(pair[0], pair[0]), word) for name, word in _LABEL.findall(hit[2] or "")}  # fmt: skip
+            labels = {
+                name: re.sub(r"\\.", lambda pair: _ESCAPED.get(pair[0], pair[0]), word) for name, word in _LABEL.findall(hit[2] or "")
+            }
             yield Series(hit[1], labels, value)
 
 
@@ -83,7 +94,15 @@ def sample_of(text: str, now: float) -> Watch:
     if not gpus and not ours:
         raise NoAnswer("it tells of no GPU")
     rows = [_whole(key, gpu, index) for index, (key, gpu) in enumerate(sorted(gpus.items()))]
-    plain = {"schema": "rigup.watch/1", "time": now, "took": {"wall": 0.0, "cpu": 0.0}, "gpus": rows, "processes": [], "findings": [], "errors": []}  # fmt: skip
+    plain = {
+        "schema": "rigup.watch/1",
+        "time": now,
+        "took": {"wall": 0.0, "cpu": 0.0},
+        "gpus": rows,
+        "processes": [],
+        "findings": [],
+        "errors": [],
+    }
     return msgspec.convert(plain, Watch)
 
 
@@ -95,7 +114,11 @@ def _put(gpu: dict[str, object], name: str, labels: dict[str, str], value: float
         gpu["state"] = labels["state"]
     elif name == "rigup_gpu_throttled":
         reasons = gpu.setdefault("throttle", [])
-        if value and isinstance(reasons, list) and labels.get("reason") in ("power", "temperature", "current", "hardware", "external", "reliability", "sync", "other"):  # fmt: skip
+        if (
+            value
+            and isinstance(reasons, list)
+            and labels.get("reason") in ("power", "temperature", "current", "hardware", "external", "reliability", "sync", "other")
+        ):
             reasons.append(labels["reason"])
     elif name in _PATHS:
         group, label, *rest = _PATHS[name]
@@ -160,9 +183,5 @@ def address_of(word: str) -> str:
     """HOST, HOST:PORT or an address, as the address of its metrics."""
     whole = word if "://" in word else f"http://{word}"
     parts = urlsplit(whole)
-    port = (
-        f"{parts.netloc}:9836"
-        if "://" not in word and parts.netloc.rpartition("]")[2].count(":") == 0
-        else parts.netloc
-    )
+    port = f"{parts.netloc}:9836" if "://" not in word and parts.netloc.rpartition("]")[2].count(":") == 0 else parts.netloc
     return f"{parts.scheme}://{port}{parts.path if parts.path not in ('', '/') else '/metrics'}"

@@ -56,11 +56,7 @@ def here(files: Files) -> Surroundings:
     """The surroundings of this process."""
     system = {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
     kernel = text_of(files, "/proc/sys/kernel/osrelease") or ""
-    return Surroundings(
-        "container" if any(_exists(files, path) for path in _CONTAINER) else "host",
-        "microsoft" in kernel.lower(),
-        system,
-    )
+    return Surroundings("container" if any(_exists(files, path) for path in _CONTAINER) else "host", "microsoft" in kernel.lower(), system)
 
 
 def _exists(files: Files, path: str) -> bool:
@@ -79,9 +75,7 @@ def explanation(cause: str, words: tuple[tuple[str, str | None], ...], surroundi
 
 
 @functools.lru_cache(maxsize=512)
-def _explanation(
-    cause: str, words: tuple[tuple[str, str | None], ...], surroundings: Surroundings, language: str
-) -> Explanation:
+def _explanation(cause: str, words: tuple[tuple[str, str | None], ...], surroundings: Surroundings, language: str) -> Explanation:
     from rigup.diagnosis.wording import fullest
     from rigup.knowledge.doctor_tables import causes, texts
 
@@ -90,14 +84,16 @@ def _explanation(
         known["address"] = f"{known['address']} [{known['card']}]"
     fill = {name: word for name, word in words if word is not None}
     return Explanation(
-        row.severity, fullest(text.title, known) or cause, text.meaning, text.in_vain, text.mends,
+        row.severity,
+        fullest(text.title, known) or cause,
+        text.meaning,
+        text.in_vain,
+        text.mends,
         tuple(_ways(cause, row.family, row.fixes, fill, surroundings)),
-    )  # fmt: skip
+    )
 
 
-def _ways(
-    cause: str, family: str, fixes: list[list[str]], fill: dict[str, str], surroundings: Surroundings
-) -> list[Fix]:
+def _ways(cause: str, family: str, fixes: list[list[str]], fill: dict[str, str], surroundings: Surroundings) -> list[Fix]:
     """Those whose steps can be made, the one that needs least first."""
     from rigup.steps import StepError
 

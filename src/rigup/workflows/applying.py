@@ -74,7 +74,7 @@ def must_be_free(path: str) -> None:
     marks = (os.path.join(path, mark) for mark in ("pyvenv.cfg", "conda-meta"))
     if os.path.isdir(path) and (not os.listdir(path) or any(map(os.path.exists, marks))):
         return
-    template = _("{path} is there already and is no environment, so nothing was changed. Move it away, or name another place with --env.")  # fmt: skip
+    template = _("{path} is there already and is no environment, so nothing was changed. Move it away, or name another place with --env.")
     raise RequestError(template.format(path=path))
 
 
@@ -104,7 +104,9 @@ def warning_over_ssh(intent: Intent) -> str:
     """A driver that fails at the next start can cost the way in: the way back, shown before it is needed; "" for none."""
     if not (os.environ.get("SSH_CONNECTION") and restarts(intent)):
         return ""
-    return _("You reach this machine over ssh, and these steps change what it starts with. If it does not come back: choose the kernel before in the boot menu, at its console or by its management controller, and then run `rigup undo`.")  # fmt: skip
+    return _(
+        "You reach this machine over ssh, and these steps change what it starts with. If it does not come back: choose the kernel before in the boot menu, at its console or by its management controller, and then run `rigup undo`."
+    )
 
 
 @contextmanager
@@ -189,9 +191,7 @@ def in_order(but: Record, dialogue: Dialogue) -> None:
         if broken_off.number == but.number or not unsettled(broken_off):
             continue
         left_in_order(broken_off, Local())
-        template = _(
-            "Run {number} was broken off. What it had half made is gone; `rigup undo {number}` takes back what it had done."
-        )
+        template = _("Run {number} was broken off. What it had half made is gone; `rigup undo {number}` takes back what it had done.")
         dialogue.says(template.format(number=broken_off.number))
 
 
@@ -222,7 +222,7 @@ def to_go_on_with() -> Record:
     if not last.intent().announced:
         return last
     not_being_planned(last)
-    template = _("Run {number} was broken off before it had a plan: there is nothing to go on with. Give its command again.")  # fmt: skip
+    template = _("Run {number} was broken off before it had a plan: there is nothing to go on with. Give its command again.")
     raise CannotBeDoneError(template.format(number=last.number))
 
 
@@ -259,5 +259,7 @@ def _not_as_foreseen(record: Record, intent: Intent) -> str:
     plan = answer(chosen(again, terms=kept_terms(asked.get("terms", {}))))
     if plan.packages == intent.told.packages and not plan.system:
         return ""
-    template = _("After the restart the machine is not what the plan counted on, so nothing more was done. `rigup doctor` tells what is wrong, `rigup apply` plans anew.")  # fmt: skip
+    template = _(
+        "After the restart the machine is not what the plan counted on, so nothing more was done. `rigup doctor` tells what is wrong, `rigup apply` plans anew."
+    )
     return sentences(template, *(f"{change.change}: {change.why}" for change in plan.system))

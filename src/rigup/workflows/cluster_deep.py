@@ -5,21 +5,7 @@ import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from rigup.cluster.deep import (
-    Disk,
-    Folder,
-    Hello,
-    Link,
-    Measured,
-    Pair,
-    Proof,
-    Verified,
-    bad_links,
-    pairs,
-    proof,
-    rounds,
-    slow_disks,
-)
+from rigup.cluster.deep import Disk, Folder, Hello, Link, Measured, Pair, Proof, Verified, bad_links, pairs, proof, rounds, slow_disks
 from rigup.language import _
 from rigup.workflows.cluster_talk import Talk
 
@@ -36,9 +22,7 @@ Progress = Callable[[str], None]
 
 def minutes(seconds: float, folders: int) -> int:
     """The longest that all of it takes, as a job's limit."""
-    whole = (
-        _FACTS + _HELLO + seconds + _START + 2 * max(1, folders) * (_DISK + _DISK_MORE) + 4 * (_LINK_MOST + _LINK_MORE)
-    )
+    whole = _FACTS + _HELLO + seconds + _START + 2 * max(1, folders) * (_DISK + _DISK_MORE) + 4 * (_LINK_MOST + _LINK_MORE)
     return round(whole / 60) + 1
 
 
@@ -62,7 +46,7 @@ def measured(talk: Talk, names: list[str], seconds: float, folders: list[str], t
         elif name not in hello:
             found.silent[name] = "the measuring program"
         elif not hello[name].torch:
-            found.proofs[name] = Proof("unknown", because=_("There is no torch in {python}.").format(python=hello[name].executable))  # fmt: skip
+            found.proofs[name] = Proof("unknown", because=_("There is no torch in {python}.").format(python=hello[name].executable))
     _verify(talk, found, [name for name in hello if hello[name].torch], seconds, tell)
     _disks(talk, found, [name for name in hello if name not in found.silent], folders, tell)
     _links(talk, found, hello, tell)
@@ -95,9 +79,7 @@ def _disks(talk: Talk, found: Measured, names: list[str], folders: list[str], te
 
 
 def _better(folder: Folder, other: Folder) -> Folder:
-    return Folder(
-        folder.folder, max(folder.write, other.write), max(folder.read, other.read), folder.error and other.error
-    )
+    return Folder(folder.folder, max(folder.write, other.write), max(folder.read, other.read), folder.error and other.error)
 
 
 def _asked_disks(talk: Talk, found: Measured, names: list[str], folders: list[str]) -> dict[str, list[Folder]]:
@@ -117,11 +99,7 @@ def _links(talk: Talk, found: Measured, hello: dict[str, Hello], tell: Progress)
     most = max((rounds(len(names)) for names in families.values()), default=0)
     for round_ in range(most):
         tell(_("Links are measured, round {number} of {count} …").format(number=round_ + 1, count=most))
-        asked = {
-            family: pairs(_answering(names, found), round_)
-            for family, names in families.items()
-            if round_ < rounds(len(names))
-        }
+        asked = {family: pairs(_answering(names, found), round_) for family, names in families.items() if round_ < rounds(len(names))}
         _round(talk, found, hello, asked, round_)
     again = {pair for pair in bad_links(found)[1] if not found.links[pair].error}
     for number, chosen in enumerate(_disjoint(again)):
@@ -134,11 +112,7 @@ def _links(talk: Talk, found: Measured, hello: dict[str, Hello], tell: Progress)
 def _answering(names: Iterable[str], found: Measured) -> list[str]:
     """Those that can still tell something: not who is silent, nor who met nobody in two all-reduces."""
     links = {name: [link for pair, link in found.links.items() if name in pair] for name in names}
-    return [
-        name
-        for name, own in links.items()
-        if name not in found.silent and not (len(own) > 1 and all(link.error for link in own))
-    ]
+    return [name for name, own in links.items() if name not in found.silent and not (len(own) > 1 and all(link.error for link in own))]
 
 
 def _disjoint(again: Iterable[Pair], most: int = 3) -> Iterator[list[Pair]]:
@@ -163,21 +137,25 @@ def _round(talk: Talk, found: Measured, hello: dict[str, Hello], asked: dict[str
     slowest = max((found.proofs[name].imported for name in everybody), default=0.0)
     limit = min(_LINK_MOST, _LINK_LIMIT + _IMPORTS * slowest)
     for family, chosen in asked.items():
-        peers = {
-            first: {"addresses": _sound(hello[first].addresses), "port": hello[first].port} for first, _second in chosen
-        }
+        peers = {first: {"addresses": _sound(hello[first].addresses), "port": hello[first].port} for first, _second in chosen}
         talk.say(
-            do="link", only=[name for pair in chosen for name in pair], pairs=chosen, peers=peers, word=word, round=round_, seconds=_LINK, limit=limit,
-            backend="gloo" if family == "gloo" else "nccl", bytes=_BYTES[family],
-        )  # fmt: skip
+            do="link",
+            only=[name for pair in chosen for name in pair],
+            pairs=chosen,
+            peers=peers,
+            word=word,
+            round=round_,
+            seconds=_LINK,
+            limit=limit,
+            backend="gloo" if family == "gloo" else "nccl",
+            bytes=_BYTES[family],
+        )
     answers = talk.hear(Link, everybody, limit + _LINK_MORE)
     for pair in (pair for chosen in asked.values() for pair in chosen):
         links = [answers[name] for name in pair if name in answers and answers[name].peer in ("", *pair)]
         sound = [link for link in links if link.rate > 0 and not link.error]
         if sound and (pair not in found.links or found.links[pair].rate < sound[0].rate):
-            found.links[pair] = Link(
-                sound[0].peer, round_, min(link.rate for link in sound), all(link.right for link in sound)
-            )
+            found.links[pair] = Link(sound[0].peer, round_, min(link.rate for link in sound), all(link.right for link in sound))
         elif pair not in found.links:
             why = next((link.error for link in links if link.error), "neither answered")
             found.links[pair] = Link(pair[1], round_, error=why)

@@ -64,9 +64,7 @@ def of_slurm(partition: str = "", kept: str = "", deeper: Deeper | None = None) 
         else:
             answers, error_text = _by_srun(list(free), partition)
         examined = {name: _examined(facts, _expected(free[name])) for name, facts in answers.items() if name in free}
-        because = (
-            _("It did not answer: {said}").format(said=error_text) if error_text else _("It did not answer in time.")
-        )
+        because = _("It did not answer: {said}").format(said=error_text) if error_text else _("It did not answer in time.")
         away |= {name: because for name in free if name not in examined}
     classes: dict[tuple[object, ...], list[str]] = defaultdict(list)
     for name in examined:
@@ -91,9 +89,7 @@ def of_hosts(text: str, refused: Callable[[Failure], str], deeper: Deeper | None
     finally:
         tree.discard()
     examined = {name: answer for name, answer in answers.items() if isinstance(answer, Examined)}
-    return _answer(
-        examined, [list(examined)], {name: answer for name, answer in answers.items() if isinstance(answer, str)}
-    )
+    return _answer(examined, [list(examined)], {name: answer for name, answer in answers.items() if isinstance(answer, str)})
 
 
 def _by_ssh(host: str, refused: Callable[[Failure], str]) -> Examined | str:
@@ -142,9 +138,7 @@ def _not_too_many(names: list[str]) -> None:
     from rigup.workflows.cluster_deep import MOST_NODES
 
     if len(names) > MOST_NODES:
-        template = _(
-            "These are {count} nodes, and {most} at most are measured at once: name a part of them with --partition or --hosts."
-        )
+        template = _("These are {count} nodes, and {most} at most are measured at once: name a part of them with --partition or --hosts.")
         raise NoCluster(template.format(count=len(names), most=MOST_NODES))
 
 
@@ -155,9 +149,7 @@ def _answers_of(talk: "Talk", names: list[str], deeper: Deeper) -> "tuple[dict[s
 
     begun = sorted(talk.begun(names, srun.SECONDS))
     facts = _seen({name: bytes(talk.facts[name]) for name in begun})
-    return facts, measured(
-        talk, [name for name in names if name in facts], deeper.seconds, list(deeper.folders), deeper.tell
-    )
+    return facts, measured(talk, [name for name in names if name in facts], deeper.seconds, list(deeper.folders), deeper.tell)
 
 
 def _nodes(partition: str, kept: str) -> dict[str, Node]:
@@ -167,9 +159,9 @@ def _nodes(partition: str, kept: str) -> dict[str, Node]:
     slurm.nodes()
     if slurm.dump.nodes is None:
         raise NoCluster(
-            _(
-                "Slurm does not answer: {said} Ask again later; `scontrol ping` tells whether its controller is up."
-            ).format(said=slurm.asked[-1].said)
+            _("Slurm does not answer: {said} Ask again later; `scontrol ping` tells whether its controller is up.").format(
+                said=slurm.asked[-1].said
+            )
         )
     nodes = {node.name: node for node in slurm.dump.nodes if not partition or partition in node.partitions}
     if not nodes:
@@ -240,10 +232,7 @@ def _examined(facts: Facts, expected: int | None) -> Examined:
 
 
 def _answer(
-    examined: Mapping[str, Examined],
-    alike: Iterable[list[str]],
-    away: Mapping[str, str],
-    found: "Measured | None" = None,
+    examined: Mapping[str, Examined], alike: Iterable[list[str]], away: Mapping[str, str], found: "Measured | None" = None
 ) -> Doctor:
     from rigup.cluster import links
 
@@ -263,18 +252,29 @@ def _answer(
     groups = grouped(examined, alike)
     findings = [replace(finding, place=name) for name, node in examined.items() for finding in node.whole]
     return Doctor(
-        verdict=_verdict(groups, deep), machine=Machine(displays=[], drivers=[]), failed_verifications=[], findings=findings, skipped=[], unexplained=[],
-        unexplained_said=[], near=[], troubles=[], unanswered=[],
+        verdict=_verdict(groups, deep),
+        machine=Machine(displays=[], drivers=[]),
+        failed_verifications=[],
+        findings=findings,
+        skipped=[],
+        unexplained=[],
+        unexplained_said=[],
+        near=[],
+        troubles=[],
+        unanswered=[],
         groups=[
             NodeGroup(
-                nodes=fold(group.nodes), count=len(group.nodes), findings=[cause for cause, _title in group.findings],
+                nodes=fold(group.nodes),
+                count=len(group.nodes),
+                findings=[cause for cause, _title in group.findings],
                 differs=[NodeDiffers(fact=row.fact, value=row.value, usual=row.usual) for row in group.differs],
             )
             for group in groups
         ],
         not_asked=[NodeNotAsked(nodes=fold(names), because=because) for because, names in silent.items()],
-        links=links.shared(reached, alike), deep=UNSET if deep is None else deep,
-    )  # fmt: skip
+        links=links.shared(reached, alike),
+        deep=UNSET if deep is None else deep,
+    )
 
 
 def _verdict(groups: list[Group], deep: Deep | None) -> Verdict:

@@ -54,12 +54,6 @@ def _trained() -> dict[str, Trained]:
     host = Local()
     folder = os.environ.get("RIGUP_TRAIN_HISTORY", "").strip()
     above = str(platformdirs.user_state_path("rigup") / "training")
-    folders = (
-        [folder] if folder else sorted({os.path.dirname(path) for path in host.find(f"{above}/slurm-*/rank-*.jsonl")})
-    )
-    ranks = (
-        lines
-        for run in folders[-_MOST_RUNS:]
-        for lines in run_history(host, re.sub(r"([][*?])", r"[\1]", run)).values()
-    )
+    folders = [folder] if folder else sorted({os.path.dirname(path) for path in host.find(f"{above}/slurm-*/rank-*.jsonl")})
+    ranks = (lines for run in folders[-_MOST_RUNS:] for lines in run_history(host, re.sub(r"([][*?])", r"[\1]", run)).values())
     return trained(ranks)

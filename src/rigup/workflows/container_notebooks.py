@@ -56,10 +56,13 @@ def boxed(image: str, gpu: str, folder: str, name: str, *, extensions: bool) -> 
         makers = frozenset(str(device.vendor) for device in site.gpus)
         path = os.path.abspath(folder)
         return Boxed(
-            request=request, site=site, host=msgspec.structs.replace(host, cwd=path), folder=path,
+            request=request,
+            site=site,
+            host=msgspec.structs.replace(host, cwd=path),
+            folder=path,
             wanted=(*PACKAGES, *(extension_packages(makers) if extensions else ())),
             packages=packages_folder(os.environ, image),
-        )  # fmt: skip
+        )
 
 
 def command(asked: Boxed, run: "ContainerFolder", port: int, verb: str = "serve") -> "Container":
@@ -76,9 +79,7 @@ def command(asked: Boxed, run: "ContainerFolder", port: int, verb: str = "serve"
         answer = made(as_request(request, run.path, packages), asked.site, asked.host)
         own = answer.engine not in ("apptainer", "singularity") and "host" not in _behind(answer.argv, "--network")
         variables = {name: value for name, value in answer.environment.items() if isinstance(value, str)}
-        run.fill(
-            port=port, has_own_network=own, variables=variables, title=_("Python ({name})").format(name=answer.image)
-        )
+        run.fill(port=port, has_own_network=own, variables=variables, title=_("Python ({name})").format(name=answer.image))
         return msgspec.structs.replace(answer, because=[_of_a_run(reason, asked, run) for reason in answer.because])
 
 

@@ -44,10 +44,18 @@ def container(words: Words, profile: str | None) -> "Container":
         from rigup.container.command import command
 
         asked = Asked(
-            what=words.what, engine=words.engine, form=words.form, gpu=words.gpu, publish=words.publish, detach=words.detach,
-            mounts=tuple(mount(text, host.cwd, host.home) for text in words.mounts), variables=dict(map(variable, words.variables)),
-            name=words.name, command=words.command, terminal=words.terminal,
-        )  # fmt: skip
+            what=words.what,
+            engine=words.engine,
+            form=words.form,
+            gpu=words.gpu,
+            publish=words.publish,
+            detach=words.detach,
+            mounts=tuple(mount(text, host.cwd, host.home) for text in words.mounts),
+            variables=dict(map(variable, words.variables)),
+            name=words.name,
+            command=words.command,
+            terminal=words.terminal,
+        )
         return command(asked, site, host)
 
 
@@ -68,9 +76,7 @@ def machine(profile: str | None) -> "tuple[Site, Host]":
 
     target = site(profile)
     uid = os.getuid() if hasattr(os, "getuid") else 0
-    return target, Host(
-        engines=(Engine(name="docker"),), uid=uid or 1000, gid=uid or 1000, home="/home/user", cwd="/home/user/work"
-    )
+    return target, Host(engines=(Engine(name="docker"),), uid=uid or 1000, gid=uid or 1000, home="/home/user", cwd="/home/user/work")
 
 
 def _here() -> "tuple[Site, Host]":
@@ -127,13 +133,8 @@ def building(wishes: tuple[str, ...], profile: str | None, engine: str, tag: str
         choice = chosen(Request(wishes=wishes, profile=profile, manager="docker"))
         if not choice.possible:
             raise CannotBeDoneError(choice.smallest_change or _("Nothing that was asked for can be installed there."))
-        context_options = [
-            word for name, folder in contexts(choice) for word in ("--build-context", f"{name}={folder}")
-        ]
-        return Building(
-            recipe=rendered(choice, "dockerfile", defaults().images),
-            argv=(engine, "build", "-t", tag, *context_options, "-"),
-        )
+        context_options = [word for name, folder in contexts(choice) for word in ("--build-context", f"{name}={folder}")]
+        return Building(recipe=rendered(choice, "dockerfile", defaults().images), argv=(engine, "build", "-t", tag, *context_options, "-"))
 
 
 def examined(name: str, engine: str) -> "ContainerLint":
@@ -149,9 +150,7 @@ def examined(name: str, engine: str) -> "ContainerLint":
         checked(Asked(name=name))
         for program in (engine,) if engine else ("docker", "podman"):
             try:
-                done = subprocess.run(
-                    (program, "container", "inspect", name), capture_output=True, timeout=30, check=False
-                )
+                done = subprocess.run((program, "container", "inspect", name), capture_output=True, timeout=30, check=False)
                 document = json.loads(done.stdout) if done.returncode == 0 else []
             except (OSError, ValueError, subprocess.TimeoutExpired):
                 continue

@@ -49,9 +49,7 @@ def since_ok(facts: Facts, findings: list[Finding]) -> SinceOk:
 
     states, now = records(facts), fingerprint(facts)
     compared = ((state, differences(state.machine, now)) for state in states)
-    last, differing = next(
-        ((state, changes) for state, changes in compared if changes), (states[0] if states else None, [])
-    )
+    last, differing = next(((state, changes) for state, changes in compared if changes), (states[0] if states else None, []))
     causes = [finding.cause for finding in findings]
     return SinceOk(
         recorded_at=last.recorded_at if last else None,
@@ -115,9 +113,13 @@ def after_running(argv: tuple[str, ...]) -> "list[Source]":
 
 
 def of_hosts(
-    hosts: Iterable[str], wake: bool, refused: "Callable[[Failure], NotAsked]", *, can_ask: bool = False,
+    hosts: Iterable[str],
+    wake: bool,
+    refused: "Callable[[Failure], NotAsked]",
+    *,
+    can_ask: bool = False,
     asking: Callable[[str], None] = lambda _host: None,
-) -> dict[str, Asked]:  # fmt: skip
+) -> dict[str, Asked]:
     """The doctor's answer for each host, or an error as a value, in the order in which they are named.
 
     Several are asked side by side without questions; those that need a password or a word about a key are asked again one
@@ -141,11 +143,7 @@ def of_hosts(
         if len(names) == 1:
             return {name: answered(name, False) for name in names}
         answers = _side_by_side(names, answered)
-        again = [
-            name
-            for name, answer in answers.items()
-            if can_ask and isinstance(answer, NotAsked) and answer.error in _ASKABLE
-        ]
+        again = [name for name, answer in answers.items() if can_ask and isinstance(answer, NotAsked) and answer.error in _ASKABLE]
         return answers | {name: answered(name, False) for name in again}
     finally:
         tree.discard()
@@ -158,9 +156,7 @@ def _side_by_side(names: list[str], answered: Callable[[str, bool], Asked]) -> d
         return dict(zip(names, workers.map(lambda name: answered(name, True), names), strict=True))
 
 
-def _answered(
-    host: str, wake: bool, quiet: bool, refused: "Callable[[Failure], NotAsked]", asking: Callable[[str], None]
-) -> Asked:
+def _answered(host: str, wake: bool, quiet: bool, refused: "Callable[[Failure], NotAsked]", asking: Callable[[str], None]) -> Asked:
     from rigup.machine.collect.ssh import Failure
 
     asking(host)

@@ -11,23 +11,41 @@ _SIZES = ("total", "vram", "gtt", "unified", "commit_limit")
 _MOST_PARTS = 6  # of a list in a sentence
 # What differs, by kind and field or by kind; {subject} is which one.
 _WHAT = {
-    "Platform.release": N_("The running kernel"), "Platform.version": N_("The operating system"),
-    "Platform.secure_boot": N_("Secure Boot"), "Platform.hypervisor": N_("The hypervisor"),
-    "Driver.version": N_("The driver of {subject}"), "Driver": N_("The driver of {subject}"),
-    "Gpu.driver": N_("The kernel driver of card {subject}"), "Gpu": N_("Card {subject}"),
-    "KernelModule.loaded": N_("Kernel module {subject}, loaded"), "KernelModule": N_("Kernel module {subject}"),
-    "DkmsBuild": N_("DKMS build {subject}"), "Account.groups": N_("The groups of the account"),
-    "DeviceNode": N_("Device file {subject}"), "Torch": N_("torch in {subject}"),
-    "TensorFlow": N_("TensorFlow in {subject}"), "Variable": N_("Variable {subject}"),
-    "DriverLibrary": N_("Driver library {subject}"), "LoaderEntry": N_("Library {subject} of the loader"),
-    "PathLibrary": N_("Library {subject}"), "KernelParameter": N_("Kernel parameter {subject}"),
-    "ModuleParameter": N_("Module parameter {subject}"), "PythonEnv": N_("Python environment {subject}"),
-    "Package": N_("Package {subject}"), "SystemPackage": N_("System package {subject}"),
-    "Toolkit": N_("Toolkit {subject}"), "Memory.total": N_("Main memory"), "SharedMemory.total": N_("Shared memory"),
-    "Service": N_("Service {subject}"), "Group": N_("Group {subject}"), "Firmware": N_("Firmware {subject}"),
-    "JupyterKernel": N_("Notebook kernel {subject}"), "GraphicsSwitch": N_("Graphics switch {subject}"),
-    "Kernel": N_("Installed kernel {subject}"), "ContainerEngine": N_("Container engine {subject}"),
-}  # fmt: skip
+    "Platform.release": N_("The running kernel"),
+    "Platform.version": N_("The operating system"),
+    "Platform.secure_boot": N_("Secure Boot"),
+    "Platform.hypervisor": N_("The hypervisor"),
+    "Driver.version": N_("The driver of {subject}"),
+    "Driver": N_("The driver of {subject}"),
+    "Gpu.driver": N_("The kernel driver of card {subject}"),
+    "Gpu": N_("Card {subject}"),
+    "KernelModule.loaded": N_("Kernel module {subject}, loaded"),
+    "KernelModule": N_("Kernel module {subject}"),
+    "DkmsBuild": N_("DKMS build {subject}"),
+    "Account.groups": N_("The groups of the account"),
+    "DeviceNode": N_("Device file {subject}"),
+    "Torch": N_("torch in {subject}"),
+    "TensorFlow": N_("TensorFlow in {subject}"),
+    "Variable": N_("Variable {subject}"),
+    "DriverLibrary": N_("Driver library {subject}"),
+    "LoaderEntry": N_("Library {subject} of the loader"),
+    "PathLibrary": N_("Library {subject}"),
+    "KernelParameter": N_("Kernel parameter {subject}"),
+    "ModuleParameter": N_("Module parameter {subject}"),
+    "PythonEnv": N_("Python environment {subject}"),
+    "Package": N_("Package {subject}"),
+    "SystemPackage": N_("System package {subject}"),
+    "Toolkit": N_("Toolkit {subject}"),
+    "Memory.total": N_("Main memory"),
+    "SharedMemory.total": N_("Shared memory"),
+    "Service": N_("Service {subject}"),
+    "Group": N_("Group {subject}"),
+    "Firmware": N_("Firmware {subject}"),
+    "JupyterKernel": N_("Notebook kernel {subject}"),
+    "GraphicsSwitch": N_("Graphics switch {subject}"),
+    "Kernel": N_("Installed kernel {subject}"),
+    "ContainerEngine": N_("Container engine {subject}"),
+}
 
 
 def sentence(difference: Difference) -> str:
@@ -61,9 +79,7 @@ def _changed(difference: Difference) -> str:
 
 def _parts(difference: Difference) -> tuple[Any, Any]:
     """Both values; of two search paths the folders that only each has, unless nothing but their order differs."""
-    if not (
-        difference.kind == "Variable" and difference.subject.endswith("PATH") and difference.before and difference.after
-    ):
+    if not (difference.kind == "Variable" and difference.subject.endswith("PATH") and difference.before and difference.after):
         return difference.before, difference.after
     mine, theirs = (list(dict.fromkeys(str(value).split(":"))) for value in (difference.before, difference.after))
     only = [part for part in mine if part not in theirs], [part for part in theirs if part not in mine]
@@ -100,9 +116,18 @@ def difference_rows(differences: Iterable[Difference], causes: Iterable[str] = (
     named = list(causes)
     return [
         shared.Difference(
-            id=difference.name, kind=difference.kind, subject=difference.subject, field=difference.field, before=difference.before, after=difference.after,
-            change=difference.change, place=difference.place, text=sentence(difference), echo_of=difference.echo_of or None,
-            unbuilt=list(difference.unbuilt), suspect_for=causes_of(difference, named),
+            id=difference.name,
+            kind=difference.kind,
+            subject=difference.subject,
+            field=difference.field,
+            before=difference.before,
+            after=difference.after,
+            change=difference.change,
+            place=difference.place,
+            text=sentence(difference),
+            echo_of=difference.echo_of or None,
+            unbuilt=list(difference.unbuilt),
+            suspect_for=causes_of(difference, named),
         )
         for difference in differences
-    ]  # fmt: skip
+    ]

@@ -75,7 +75,18 @@ def _of_stations() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], 
     from rigup.verify.environment import VerifyError
 
     refused = (
-        KnowledgeError, SourceError, JournalError, NoEnvironment, KernelError, LockError, SettingsError, CannotTell, WishError, VerifyError,
-        ContainerError, InputError, LaunchError,
-    )  # fmt: skip
+        KnowledgeError,
+        SourceError,
+        JournalError,
+        NoEnvironment,
+        KernelError,
+        LockError,
+        SettingsError,
+        CannotTell,
+        WishError,
+        VerifyError,
+        ContainerError,
+        InputError,
+        LaunchError,
+    )
     return refused, (BusyError, Failed, CannotBeHadError, LabError)

@@ -64,6 +64,11 @@ def _entry(cause: str) -> Cause:
     if text is None:
         return entry
     return msgspec.structs.replace(
-        entry, title=text.title[-1] if text.title else "", meaning=text.meaning, recognise=text.recognise,
-        mends=text.mends, in_vain=text.in_vain, sources=list(text.sources),
-    )  # fmt: skip
+        entry,
+        title=text.title[-1] if text.title else "",
+        meaning=text.meaning,
+        recognise=text.recognise,
+        mends=text.mends,
+        in_vain=text.in_vain,
+        sources=list(text.sources),
+    )

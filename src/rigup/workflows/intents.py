@@ -22,9 +22,11 @@ def of_request(request: "Request", choice: "Choice", plan: Plan) -> Intent:
     """What a request comes to, with what is needed to ask the same again after a restart."""
     intent = of_choice(choice, plan)
     again = {
-        "wishes": list(choice.wish.packages), "environment": request.environment, "options": request.options(),
+        "wishes": list(choice.wish.packages),
+        "environment": request.environment,
+        "options": request.options(),
         "terms": msgspec.to_builtins(choice.wish.terms),
-    }  # fmt: skip
+    }
     return msgspec.structs.replace(intent, asked={**intent.asked, **again})
 
 
@@ -41,10 +43,12 @@ def of_plan(plan: Plan, facts: dict[str, Any]) -> Intent:
     changes = any(of_environment(step) and step.state == "needed" for step in steps)
     stack = ", ".join(f"{name} {version}".strip() for name, version in plan.packages.items() if "[" not in name)
     return Intent(
-        title=stack or ", ".join(plan.wish), steps=steps, asked={"folder": os.getcwd()},
+        title=stack or ", ".join(plan.wish),
+        steps=steps,
+        asked={"folder": os.getcwd()},
         environment=os.path.abspath(place.path) if changes else "",
         told=_planned(plan, facts),
-    )  # fmt: skip
+    )
 
 
 def _planned(plan: Plan, facts: dict[str, Any]) -> Planned:
@@ -52,16 +56,19 @@ def _planned(plan: Plan, facts: dict[str, Any]) -> Planned:
     resolved = plan.resolution.packages if plan.resolution else []
     exact = {name: version for name, version in plan.packages.items() if "[" not in name and version[:1].isdigit()}
     every = {package.name: package.version for package in resolved}
-    sizes = {
-        package.name: (package.size or 0, package.disk or 0)
-        for package in resolved
-        if (package.url or "").startswith("http")
-    }
+    sizes = {package.name: (package.size or 0, package.disk or 0) for package in resolved if (package.url or "").startswith("http")}
     return Planned(
-        wish=plan.wish, packages=plan.packages, indexes=plan.indexes, variables=plan.variables, facts=facts,
-        python=plan.environment.python, resolved=exact | every, sizes=sizes,
-        whole=plan.resolution.whole if plan.resolution else False, before=plan.environment.installed,
-    )  # fmt: skip
+        wish=plan.wish,
+        packages=plan.packages,
+        indexes=plan.indexes,
+        variables=plan.variables,
+        facts=facts,
+        python=plan.environment.python,
+        resolved=exact | every,
+        sizes=sizes,
+        whole=plan.resolution.whole if plan.resolution else False,
+        before=plan.environment.installed,
+    )
 
 
 def of_lock(lock: "Lock", steps: list[Step], environment: str, site: "Site") -> Intent:
@@ -69,13 +76,19 @@ def of_lock(lock: "Lock", steps: list[Step], environment: str, site: "Site") -> 
     from rigup.plan.environments.made_for import made_for
 
     return Intent(
-        title=", ".join(lock.wish) or _("an environment of a lock"), steps=steps, asked={"folder": os.getcwd()},
+        title=", ".join(lock.wish) or _("an environment of a lock"),
+        steps=steps,
+        asked={"folder": os.getcwd()},
         environment=environment,
         told=Planned(
-            wish=list(lock.wish), packages={package.name: package.version for package in lock.packages},
-            facts=made_for(site), indexes=list(lock.indexes), variables=lock.variables, python=lock.python,
+            wish=list(lock.wish),
+            packages={package.name: package.version for package in lock.packages},
+            facts=made_for(site),
+            indexes=list(lock.indexes),
+            variables=lock.variables,
+            python=lock.python,
         ),
-    )  # fmt: skip
+    )
 
 
 def of_findings(findings: list[Finding], named: str) -> Intent:
@@ -83,9 +96,11 @@ def of_findings(findings: list[Finding], named: str) -> Intent:
     by_id = {step.id: step for finding in findings for step in _first_way(finding)}
     steps = list(by_id.values())
     return Intent(
-        title=", ".join(dict.fromkeys(finding.cause for finding in findings)), steps=steps,
-        asked={"folder": os.getcwd()}, environment=_environment(findings, steps, named),
-    )  # fmt: skip
+        title=", ".join(dict.fromkeys(finding.cause for finding in findings)),
+        steps=steps,
+        asked={"folder": os.getcwd()},
+        environment=_environment(findings, steps, named),
+    )
 
 
 def _first_way(finding: Finding) -> list[Step]:

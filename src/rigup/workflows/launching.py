@@ -78,9 +78,7 @@ def described(words: Words) -> "Run":
         hosts = hosts_of(words.hosts) if words.hosts else ()
         launcher = "ssh" if hosts else "torchrun" if words.here or not shutil.which("sbatch") else "slurm"
         if launcher == "torchrun" and not words.here and words.nodes > 1:
-            raise RequestError(
-                _("Slurm's sbatch is not found here, and --hosts names no machines: one machine has one node.")
-            )
+            raise RequestError(_("Slurm's sbatch is not found here, and --hosts names no machines: one machine has one node."))
         program, kind = _program(words)
         shape = _shape(words, max(1, len(hosts)), launcher)
         vendor = words.vendor or _vendor(shape.gpu_type)
@@ -89,15 +87,22 @@ def described(words: Words) -> "Run":
         if rows and launcher != "slurm":
             raise RequestError(_("A table of runs needs Slurm: here one run at a time is started."))
         job = Job(
-            name=name, shape=shape, program=program, run_folder=str(Path.cwd() / RUNS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"),
-            queue=Queue(partition=words.partition, account=words.account, qos=words.qos, constraint=words.constraint, exclude=words.exclude),
-            vendor=vendor, fabric=words.fabric, preflight=words.preflight, rows=rows, at_once=words.at_once,
-        )  # fmt: skip
+            name=name,
+            shape=shape,
+            program=program,
+            run_folder=str(Path.cwd() / RUNS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"),
+            queue=Queue(
+                partition=words.partition, account=words.account, qos=words.qos, constraint=words.constraint, exclude=words.exclude
+            ),
+            vendor=vendor,
+            fabric=words.fabric,
+            preflight=words.preflight,
+            rows=rows,
+            at_once=words.at_once,
+        )
         if words.container:
             image = _image(words, job)
-            job = msgspec.structs.replace(
-                job, image=image, program=msgspec.structs.replace(program, python=words.python or "python3")
-            )
+            job = msgspec.structs.replace(job, image=image, program=msgspec.structs.replace(program, python=words.python or "python3"))
         run = Run(job=checked_job(job), launcher=launcher, hosts=hosts, kind=kind)
         _refuse_undecodable(run)
         return run
@@ -108,9 +113,7 @@ def _refuse_undecodable(run: "Run") -> None:
     try:
         msgspec.json.encode(run)
     except UnicodeEncodeError as error:
-        raise RequestError(
-            _("{word} is no UTF-8, and a batch script is: give it another name.").format(word=ascii(error.object))
-        ) from None
+        raise RequestError(_("{word} is no UTF-8, and a batch script is: give it another name.").format(word=ascii(error.object))) from None
 
 
 def _program(words: Words) -> "tuple[Program, str]":
@@ -122,23 +125,23 @@ def _program(words: Words) -> "tuple[Program, str]":
     path = os.path.abspath(words.script)
     for name in (os.getcwd(), path, *words.arguments):
         if any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise RequestError(
-                _("{name} is no text in UTF-8, which a batch script has to be: name it otherwise.").format(name=name)
-            )
+            raise RequestError(_("{name} is no text in UTF-8, which a batch script has to be: name it otherwise.").format(name=name))
     if not os.path.isfile(path):
         raise RequestError(_("{path} is no file: name the script that every rank runs.").format(path=words.script))
     found = None if words.container or words.python else environment_if_any(words.env)
     if found is None:
         python = words.python or "python3"
-        return Program(
-            script=path, arguments=words.arguments, folder=os.getcwd(), python=python, variables=dict(words.variables)
-        ), "none"
+        return Program(script=path, arguments=words.arguments, folder=os.getcwd(), python=python, variables=dict(words.variables)), "none"
     surroundings = activated(found)
     return Program(
-        script=path, arguments=words.arguments, folder=os.getcwd(), python=str(found.python),
+        script=path,
+        arguments=words.arguments,
+        folder=os.getcwd(),
+        python=str(found.python),
         variables={setting.name: setting.value for setting in surroundings.variables} | dict(words.variables),
-        unset=surroundings.unset, path=surroundings.path,
-    ), found.kind  # fmt: skip
+        unset=surroundings.unset,
+        path=surroundings.path,
+    ), found.kind
 
 
 def _shape(words: Words, hosts: int, launcher: str) -> "JobShape":
@@ -146,18 +149,23 @@ def _shape(words: Words, hosts: int, launcher: str) -> "JobShape":
 
     gpu_type, gpus = gpus_of(words.gpus) if words.gpus else ("", 0)
     signal = (
-        Signal(name=words.signal.removeprefix("SIG") or "USR1", lead=words.lead)
-        if launcher == "slurm" and words.signal != "none"
-        else None
+        Signal(name=words.signal.removeprefix("SIG") or "USR1", lead=words.lead) if launcher == "slurm" and words.signal != "none" else None
     )
     limit = seconds_of(words.limit) if words.limit else 0
     if signal is not None and 0 < limit <= signal.lead == Words.__struct_defaults__[_LEAD]:
         signal = Signal(name=signal.name, lead=max(1, limit // 3))  # nobody asked for the usual lead
     return JobShape(
-        nodes=words.nodes or hosts, tasks_per_node=words.tasks or gpus or 1, gpus_per_node=gpus, gpu_type=gpu_type, cpus_per_task=words.cpus,
-        memory_per_node=bytes_of(words.memory) if words.memory else 0, time_limit=limit, signal=signal, requeue=words.requeue,
+        nodes=words.nodes or hosts,
+        tasks_per_node=words.tasks or gpus or 1,
+        gpus_per_node=gpus,
+        gpu_type=gpu_type,
+        cpus_per_task=words.cpus,
+        memory_per_node=bytes_of(words.memory) if words.memory else 0,
+        time_limit=limit,
+        signal=signal,
+        requeue=words.requeue,
         rendezvous=Rendezvous(address=words.address, port=words.port, interface=words.interface, backend="nccl" if gpus else "gloo"),
-    )  # fmt: skip
+    )
 
 
 _LEAD = [name for name in Words.__struct_fields__ if name != "script"].index("lead")
@@ -175,18 +183,9 @@ def _image(words: Words, job: "Job") -> "Image":
     from rigup.train.launch.job import Image
 
     if job.shape.gpus_per_node and not job.vendor:
-        raise RequestError(
-            _(
-                "An image gets its GPUs by an option of their maker's: say --vendor nvidia or amd, or --gpus TYPE:NUMBER."
-            )
-        )
+        raise RequestError(_("An image gets its GPUs by an option of their maker's: say --vendor nvidia or amd, or --gpus TYPE:NUMBER."))
     flag = {"nvidia": "--nv", "amd": "--rocm"}.get(job.vendor, "") if job.shape.gpus_per_node else ""
-    folders = (
-        job.program.folder,
-        job.run_folder,
-        os.path.dirname(job.program.script),
-        *map(os.path.abspath, words.binds),
-    )
+    folders = (job.program.folder, job.run_folder, os.path.dirname(job.program.script), *map(os.path.abspath, words.binds))
     engine = "apptainer" if shutil.which("apptainer") or not shutil.which("singularity") else "singularity"
     path = words.container if "://" in words.container else os.path.abspath(words.container)
     return Image(path=path, engine=engine, flag=flag, binds=tuple(dict.fromkeys(folders)))
@@ -232,16 +231,13 @@ def _refused(run: "Run", error_text: str) -> str:
 def _slurm(*argv: str) -> "subprocess.CompletedProcess[str]":
     """One of Slurm's commands, without what another job, or the site's own wishes for options that the script has, would change."""
     kept = {
-        name: value for name, value in os.environ.items()
+        name: value
+        for name, value in os.environ.items()
         if name == "SLURM_CONF" or not name.startswith(("SLURM_", "SBATCH_", "SRUN_", "PMI_", "PMIX_"))
-    }  # fmt: skip
-    kept |= {
-        name: os.environ[name] for name in ("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION") if name in os.environ
     }
+    kept |= {name: os.environ[name] for name in ("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION") if name in os.environ}
     try:
-        return subprocess.run(
-            argv, env=kept, capture_output=True, text=True, errors="replace", timeout=120, check=False
-        )
+        return subprocess.run(argv, env=kept, capture_output=True, text=True, errors="replace", timeout=120, check=False)
     except FileNotFoundError:
         raise CannotBeDoneError(
             _("{program} is not found: Slurm's commands are on the cluster's login nodes.").format(program=argv[0])
@@ -326,9 +322,11 @@ def _state_line(now: "Launch") -> str:
     from rigup.train.launch.slurm import NEVER
 
     words = {
-        "pending": _("Job {job} waits: {reason}."), "running": _("Job {job} runs."), "requeued": _("Job {job} waits for its next attempt: {reason}."),
+        "pending": _("Job {job} waits: {reason}."),
+        "running": _("Job {job} runs."),
+        "requeued": _("Job {job} waits for its next attempt: {reason}."),
         "submitted": _("Job {job} is submitted."),
-    }  # fmt: skip
+    }
     never = _("Job {job} can never start ({reason}): cancel it, and ask for less.")
     sentence = never if now.reason in NEVER else words.get(now.state, "")
     return sentence.format(job=now.job, reason=now.reason or _("Slurm gives no reason"))
@@ -340,15 +338,11 @@ def cancelled(run: "Run") -> "Launch":
     from rigup.train.launch.slurm import ENDED
 
     if run.launcher != "slurm" or not run.jobs:
-        raise RequestError(
-            _("{name} has no job of Slurm's: it ends with the program that started it.").format(name=run.folder.name)
-        )
+        raise RequestError(_("{name} has no job of Slurm's: it ends with the program that started it.").format(name=run.folder.name))
     job, killed = str(run.jobs[-1]), False
     done = _slurm("scancel", job)
     if done.returncode != 0 and "Invalid job id" not in done.stderr:
-        raise CannotBeDoneError(
-            _("Slurm does not cancel job {job}: {said}").format(job=job, said=done.stderr.strip()[:500])
-        )
+        raise CannotBeDoneError(_("Slurm does not cancel job {job}: {said}").format(job=job, said=done.stderr.strip()[:500]))
     end = time.monotonic() + GRACE
     while time.monotonic() < end + GRACE / 2:
         facts = _asked(run)

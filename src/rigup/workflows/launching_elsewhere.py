@@ -58,9 +58,7 @@ def run_elsewhere(run: "Run", show: Callable[[bytes], None]) -> int:
     environment = dict(os.environ)
     if run.launcher == "torchrun":
         words, variables = local_words(run)
-        environment = {
-            name: value for name, value in environment.items() if name not in run.job.program.unset
-        } | variables
+        environment = {name: value for name, value in environment.items() if name not in run.job.program.unset} | variables
         environment["PATH"] = os.pathsep.join((*run.job.program.path, environment.get("PATH", os.defpath)))
         commands = [words]
     else:

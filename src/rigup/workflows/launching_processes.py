@@ -21,11 +21,7 @@ class Processes:
     """The programs of a job, their output in one log."""
 
     def __init__(
-        self,
-        commands: Sequence[tuple[str, ...]],
-        environment: Mapping[str, str],
-        run: "Run",
-        show: Callable[[bytes], None],
+        self, commands: Sequence[tuple[str, ...]], environment: Mapping[str, str], run: "Run", show: Callable[[bytes], None]
     ) -> None:
         self.commands, self.environment, self.run, self.show = commands, environment, run, show
         self._programs: list[subprocess.Popen[bytes]] = []
@@ -51,9 +47,14 @@ class Processes:
     def _started(self, words: tuple[str, ...]) -> "subprocess.Popen[bytes]":
         """In a group of its own, so that its ranks can be ended with it; Ctrl-C reaches us alone."""
         return subprocess.Popen(
-            words, env=dict(self.environment), cwd=self.run.job.program.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+            words,
+            env=dict(self.environment),
+            cwd=self.run.job.program.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
     def _followed(self, log: IO[bytes]) -> int:
         """Until all have ended, or one of them failed; its status as a shell tells it."""
@@ -103,13 +104,7 @@ class Processes:
 
         commands = [ending_words(self.run.job, host, FAR_GRACE) for host in self.run.hosts]
         endings = [
-            subprocess.Popen(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
             for words in commands
         ]
         end = time.monotonic() + GRACE + FAR_GRACE

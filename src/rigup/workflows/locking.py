@@ -52,12 +52,7 @@ def prepared(lock: "Lock", folder: str, path: str) -> Prepared:
 
 
 def lock_of(
-    words: tuple[str, ...],
-    files: tuple[str, ...],
-    name: str,
-    python: str,
-    mirror: str,
-    waiting: "Waiting" = nullcontext,
+    words: tuple[str, ...], files: tuple[str, ...], name: str, python: str, mirror: str, waiting: "Waiting" = nullcontext
 ) -> "Lock":
     """The lock of an environment as it is, or of wishes that are not installed yet.
 

@@ -183,10 +183,13 @@ def planned(name: str, folder: str, extensions: bool) -> Planned:
         wanted = (*PACKAGES, *(_extensions() if extensions else ()))
         surroundings = surroundings_of(existing)
         return Planned(
-            environment=existing, folder=os.path.abspath(folder or "."), lacking=tuple(package for package in wanted if package not in installed),
-            variables={setting.name: setting.value for setting in surroundings.variables}, surroundings=surroundings,
+            environment=existing,
+            folder=os.path.abspath(folder or "."),
+            lacking=tuple(package for package in wanted if package not in installed),
+            variables={setting.name: setting.value for setting in surroundings.variables},
+            surroundings=surroundings,
             title=_("Python ({name})").format(name=name_of(existing.path)),
-        )  # fmt: skip
+        )
 
 
 def _extensions() -> tuple[str, ...]:

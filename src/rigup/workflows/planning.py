@@ -52,18 +52,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     def options(self) -> dict[str, Any]:
         """All but what is asked for and where, as a journal keeps it to ask the same again."""
-        return {
-            name: getattr(self, name) for name in ("python", "manager", "prefer", "no_root", "with_rigup", "mirror")
-        }
+        return {name: getattr(self, name) for name in ("python", "manager", "prefer", "no_root", "with_rigup", "mirror")}
 
 
 Waiting = Callable[[str], AbstractContextManager[object]]
 """What shows that something takes its time: it gets what that is, in words."""
 
 
-def chosen(
-    request: Request, *, resolve: bool = False, terms: "Terms | None" = None, waiting: Waiting = nullcontext
-) -> "Choice":
+def chosen(request: Request, *, resolve: bool = False, terms: "Terms | None" = None, waiting: Waiting = nullcontext) -> "Choice":
     """The stack for a request.
 
     Args:

@@ -17,9 +17,7 @@ import tty
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
-_NEWS = struct.Struct(
-    "=ci"
-)  # what happened to the program: p pid, e error's number, s signal that stopped it, x status
+_NEWS = struct.Struct("=ci")  # what happened to the program: p pid, e error's number, s signal that stopped it, x status
 Hook = Callable[[], None]
 
 
@@ -119,9 +117,12 @@ def _keep_open(wanted: set[int]) -> None:
 
 def _begun(argv: tuple[str, ...], terminal: int, outputs: dict[int, int]) -> int:
     process = subprocess.Popen(
-        argv, stdin=terminal, stdout=outputs.get(1, terminal), stderr=outputs.get(2, terminal),
+        argv,
+        stdin=terminal,
+        stdout=outputs.get(1, terminal),
+        stderr=outputs.get(2, terminal),
         preexec_fn=_to_the_front,  # noqa: PLW1509  (this process has no threads)
-    )  # fmt: skip
+    )
     process.returncode = 0  # nobody but us waits for it
     for number in (terminal, *outputs.values()):
         os.close(number)

@@ -21,9 +21,7 @@ def script_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise RequestError(
-            _("{path}: {why}.").format(path=path, why=getattr(error, "strerror", None) or error)
-        ) from error
+        raise RequestError(_("{path}: {why}.").format(path=path, why=getattr(error, "strerror", None) or error)) from error
     if len(data) > MOST_BYTES:
         raise RequestError(_("{path}: it is too large for a script.").format(path=path))
     return data

@@ -58,9 +58,7 @@ def supervised(argv: tuple[str, ...], aside: bool = False) -> Ended:
     """
     began, output, family = _since_start(), OutputBuffer(), ProcessFamily(argv)
     status = _Supervisor(argv, output, family, aside).status()
-    return Ended(
-        argv, status, bytes(output), family.interpreter, family.variables, began, frozenset(family.pids), family.kills()
-    )
+    return Ended(argv, status, bytes(output), family.interpreter, family.variables, began, frozenset(family.pids), family.kills())
 
 
 def _since_start() -> float:
@@ -290,9 +288,7 @@ def _handing_on(pid: Callable[[], int], keys_are_ours: bool) -> Iterator[None]:
         if alone or sent not in _numbers(_OF_KEYS):
             _send(pid(), sent)
 
-    wanted = [
-        number for number in _numbers((*_MEANT_FOR_IT, *_OF_KEYS)) if signal.getsignal(number) is not signal.SIG_IGN
-    ]
+    wanted = [number for number in _numbers((*_MEANT_FOR_IT, *_OF_KEYS)) if signal.getsignal(number) is not signal.SIG_IGN]
     held = {number: signal.signal(number, hand_on) for number in wanted}
     try:
         yield

@@ -90,14 +90,10 @@ def _judged(files: Files, partitions: Partitions, script: Path, batch: Path | No
         return Checked(found=judged(files, partitions), files=files, script=script, batch=batch)
     except UnreadableError as error:
         where = f"{script}:{error.line}" if error.line else script
-        raise RequestError(
-            _("{path}: this is not Python that can be read: {why}.").format(path=where, why=error.why)
-        ) from error
+        raise RequestError(_("{path}: this is not Python that can be read: {why}.").format(path=where, why=error.why)) from error
     except NoShellParserError as error:
         raise CannotBeDoneError(
-            _('To read batch scripts, install rigup with its extra "train": {command}.').format(
-                command="pip install 'rigup[train]'"
-            )
+            _('To read batch scripts, install rigup with its extra "train": {command}.').format(command="pip install 'rigup[train]'")
         ) from error
 
 
@@ -124,11 +120,16 @@ def checked_text(script: str, batch: str, text: str, partitions: Partitions) -> 
 
 def _files(script: Path, batch: Path | None) -> Files:
     return Files(
-        script=script.name, text=_text(script), beside=_reader(script.parent), batch=batch.name if batch else "",
-        batch_text=_text(batch) if batch else "", beside_batch=_reader(batch.parent) if batch else (lambda _path: None),
+        script=script.name,
+        text=_text(script),
+        beside=_reader(script.parent),
+        batch=batch.name if batch else "",
+        batch_text=_text(batch) if batch else "",
+        beside_batch=_reader(batch.parent) if batch else (lambda _path: None),
         folders=_folders(batch.parent) if batch else frozenset(),
-        above=functools.partial(_folders_above, script, batch) if batch else (lambda _path: frozenset()), pins=functools.partial(_pins, script),
-    )  # fmt: skip
+        above=functools.partial(_folders_above, script, batch) if batch else (lambda _path: frozenset()),
+        pins=functools.partial(_pins, script),
+    )
 
 
 def _pins(script: Path) -> str:
@@ -160,11 +161,7 @@ def _reader(folder: Path) -> Callable[[str], str | None]:
             return None
         path = Path(root, clean)
         try:
-            if (
-                not Path(os.path.realpath(path)).is_relative_to(root)
-                or not path.is_file()
-                or path.stat().st_size > MOST_BYTES
-            ):
+            if not Path(os.path.realpath(path)).is_relative_to(root) or not path.is_file() or path.stat().st_size > MOST_BYTES:
                 return None
             return path.read_text(encoding="utf-8", errors="replace")
         except (OSError, ValueError):
@@ -189,11 +186,7 @@ def _folders(folder: Path) -> frozenset[str]:
         for entry in list(os.scandir(folder))[:_MOST_FOLDERS]:
             if entry.is_dir():
                 found.add(entry.name)
-                found |= {
-                    f"{entry.name}/{inner.name}"
-                    for inner in list(os.scandir(entry.path))[:_MOST_FOLDERS]
-                    if inner.is_dir()
-                }
+                found |= {f"{entry.name}/{inner.name}" for inner in list(os.scandir(entry.path))[:_MOST_FOLDERS] if inner.is_dir()}
     except OSError:
         return frozenset(found)
     return frozenset(found)

@@ -37,9 +37,7 @@ class Porting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def diff(self) -> str:
         """Unified; "" where nothing is changed."""
-        lines = difflib.unified_diff(
-            self.before.splitlines(), self.result.text.splitlines(), str(self.path), str(self.path), lineterm=""
-        )
+        lines = difflib.unified_diff(self.before.splitlines(), self.result.text.splitlines(), str(self.path), str(self.path), lineterm="")
         return "\n".join(lines)
 
     def write(self) -> None:
@@ -59,8 +57,7 @@ class Porting(msgspec.Struct, frozen=True, kw_only=True):
     def answer(self, written: bool) -> TrainPort:
         """What was found, as data."""
         changes = [
-            PortChange(kind=each.kind, line=each.line, why=_(CHANGES[each.kind]).format(name=each.name))
-            for each in self.result.changes
+            PortChange(kind=each.kind, line=each.line, why=_(CHANGES[each.kind]).format(name=each.name)) for each in self.result.changes
         ]
         remarks = [
             PortRemark(
@@ -76,9 +73,14 @@ class Porting(msgspec.Struct, frozen=True, kw_only=True):
             for name, line in self.helpers
         ]
         return TrainPort(
-            verdict=self._verdict(), script=str(self.path), framework=self.result.framework, changes=changes,
-            remarks=sorted(remarks, key=lambda remark: remark.line), diff=self.diff, written=written,
-        )  # fmt: skip
+            verdict=self._verdict(),
+            script=str(self.path),
+            framework=self.result.framework,
+            changes=changes,
+            remarks=sorted(remarks, key=lambda remark: remark.line),
+            diff=self.diff,
+            written=written,
+        )
 
     def _verdict(self) -> Literal["many", "device", "already", "unchanged"]:
         if self.result.framework:
@@ -101,9 +103,7 @@ def porting(script: str) -> Porting:
         result = ported(path.name, before)
     except UnreadableError as error:
         where = f"{script}:{error.line}" if error.line else script
-        raise RequestError(
-            _("{path}: this is not Python that can be read: {why}.").format(path=where, why=error.why)
-        ) from error
+        raise RequestError(_("{path}: this is not Python that can be read: {why}.").format(path=where, why=error.why)) from error
     helpers = () if result.framework else tuple(_helpers(path.parent, before))
     return Porting(path=path, before=before, ends=ends, result=result, helpers=helpers)
 
@@ -114,9 +114,7 @@ def _text(path: Path) -> tuple[str, str]:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise RequestError(
-            _("{path}: it is not UTF-8, so that it cannot be written again as it is.").format(path=path)
-        ) from error
+        raise RequestError(_("{path}: it is not UTF-8, so that it cannot be written again as it is.").format(path=path)) from error
     windows = text.count("\r\n")
     if windows and windows == text.count("\n") == text.count("\r"):
         return text.replace("\r\n", "\n"), "\r\n"

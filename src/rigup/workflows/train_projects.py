@@ -23,9 +23,7 @@ def new_project(
 
     """
     if kind not in KINDS:
-        raise RequestError(
-            _("{kind}: there is no such project. There are: {kinds}.").format(kind=kind, kinds=", ".join(KINDS))
-        )
+        raise RequestError(_("{kind}: there is no such project. There are: {kinds}.").format(kind=kind, kinds=", ".join(KINDS)))
     path = Path(folder)
     try:
         wish = Wish(name=path.absolute().name, nodes=nodes, gpus=gpus, cpus=cpus, time=time, partition=partition)
@@ -46,9 +44,7 @@ def _vacant(path: Path) -> None:
     except ValueError as error:  # a name with a null character
         raise RequestError(_("{path}: {why}.").format(path=path, why=error)) from error
     if path.is_symlink() or not path.is_dir() or any(path.iterdir()):
-        raise RequestError(
-            _("{path} is not empty. Name a folder that is not there yet, or an empty one.").format(path=path)
-        )
+        raise RequestError(_("{path} is not empty. Name a folder that is not there yet, or an empty one.").format(path=path))
 
 
 def _placed(path: Path, files: dict[str, str]) -> None:

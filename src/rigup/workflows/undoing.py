@@ -78,7 +78,7 @@ def settled(record: Record) -> None:
 def must_be_last(record: Record) -> None:
     """Raise CannotBeDoneError where a later run changed the same environment: they go back in the order in which they came."""
     if later := changed_after(record, records()):
-        template = _("Run {later} changed the same environment after run {number}. Take that back first: `rigup undo {later}`.")  # fmt: skip
+        template = _("Run {later} changed the same environment after run {number}. Take that back first: `rigup undo {later}`.")
         raise CannotBeDoneError(template.format(later=later.number, number=record.number))
 
 
@@ -114,6 +114,8 @@ def answer(record: "Record", left: "list[Back]") -> "Undone":
 
     failed = any(not back.because for back in left)
     return Undone(
-        verdict="failed" if failed else "taken-back", number=record.number,
-        left=[Left(title=back.title, because=back.because or None) for back in left], put_aside=set_aside(record),
-    )  # fmt: skip
+        verdict="failed" if failed else "taken-back",
+        number=record.number,
+        left=[Left(title=back.title, because=back.because or None) for back in left],
+        put_aside=set_aside(record),
+    )

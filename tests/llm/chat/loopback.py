@@ -17,7 +17,7 @@ def finished(reason="stop", prompt=11, completion=3):
     return [
         {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]},
         {"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "prompt_tokens_details": {"cached_tokens": 2}}},
-    ]  # fmt: skip
+    ]
 
 
 class Break(Exception):
@@ -91,7 +91,7 @@ class Server:
         self.asked, self.key, self.connections = [], key, []
         self.answer = answer or (lambda _body: [delta("Hello "), delta("there."), *finished()])
         self.models = {"data": [{"id": name, "owned_by": owner} for name in models]}
-        self.props = props if props is not None else {"default_generation_settings": {"n_ctx": 512}, "modalities": {"vision": False}}  # fmt: skip
+        self.props = props if props is not None else {"default_generation_settings": {"n_ctx": 512}, "modalities": {"vision": False}}
         self.go_on = threading.Event()
         handler = type("Bound", (_Handler,), {"about": self})
         self._made = _Quiet(("127.0.0.1", 0), handler)

@@ -25,9 +25,13 @@ class Terminal:
         ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         env = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _OWN, sys.executable, "-m", "rigup", *words], stdin=slave, stdout=slave, stderr=slave,
-            env={**env, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environ}, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-c", _OWN, sys.executable, "-m", "rigup", *words],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**env, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environ},
+            start_new_session=True,
+        )
         os.close(slave)
         self.raw = b""
         self._screen = pyte.Screen(columns, lines)

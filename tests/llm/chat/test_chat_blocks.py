@@ -6,9 +6,26 @@ from hypothesis import strategies as st
 from rigup.llm.chat.blocks import Blocks
 
 PARTS = st.lists(
-    st.sampled_from(["# Head\n", "\n", "text", "more text\n", "1. one\n", "- two\n", "   inside\n", "```python\n", "```\n", "~~~\n", "> said\n", "| a | b |\n", " ", "x" * 50]),
+    st.sampled_from(
+        [
+            "# Head\n",
+            "\n",
+            "text",
+            "more text\n",
+            "1. one\n",
+            "- two\n",
+            "   inside\n",
+            "```python\n",
+            "```\n",
+            "~~~\n",
+            "> said\n",
+            "| a | b |\n",
+            " ",
+            "x" * 50,
+        ]
+    ),
     max_size=40,
-)  # fmt: skip
+)
 
 
 def blocks_of(parts):

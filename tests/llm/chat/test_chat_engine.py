@@ -35,9 +35,7 @@ def running(tiny_model, engine_python):
     from rigup.llm.engines.running import start
     from rigup.llm.engines.wish import StartRequest
 
-    with start(
-        StartRequest(model=str(tiny_model), engine="xllamacpp", python=engine_python, on="cpu", embeddings=False)
-    ) as made:
+    with start(StartRequest(model=str(tiny_model), engine="xllamacpp", python=engine_python, on="cpu", embeddings=False)) as made:
         yield made
 
 
@@ -74,16 +72,8 @@ def test_every_parameter_is_taken_by_the_engine(asked):
 
 def test_a_grammar_a_schema_an_end_and_a_length_hold(asked):
     assert asked("capital of france", 'grammar=root ::= "oslo"')["answer"] == "oslo"
-    schema = {
-        "type": "object",
-        "properties": {"city": {"enum": ["paris", "rome"]}},
-        "required": ["city"],
-        "additionalProperties": False,
-    }
-    assert json.loads(asked("capital of france", f"json-schema={json.dumps(schema)}")["answer"])["city"] in (
-        "paris",
-        "rome",
-    )
+    schema = {"type": "object", "properties": {"city": {"enum": ["paris", "rome"]}}, "required": ["city"], "additionalProperties": False}
+    assert json.loads(asked("capital of france", f"json-schema={json.dumps(schema)}")["answer"])["city"] in ("paris", "rome")
     assert asked("count from 3 to 7", "stop=6")["answer"].strip() == "3 4 5"
     cut = asked("count from 3 to 9", "max-tokens=2")
     assert (cut["verdict"], cut["finish"], cut["usage"]["completion"]) == ("cut", "length", 2)
@@ -122,8 +112,14 @@ def test_every_sampling_parameter_changes_what_the_engine_does(asked):
 
 
 CHANGES = [
-    ("typical=0.2",), ("repeat-penalty=3",), ("presence-penalty=2",), ("frequency-penalty=2",), ("mirostat=1",), ("mirostat=2",), ("seed=8",),
-]  # fmt: skip
+    ("typical=0.2",),
+    ("repeat-penalty=3",),
+    ("presence-penalty=2",),
+    ("frequency-penalty=2",),
+    ("mirostat=1",),
+    ("mirostat=2",),
+    ("seed=8",),
+]
 _DRY = ("temperature=0", "dry=1", "dry-length=1")
 AGAINST = [
     (("temperature=0",), ("temperature=0", "dry=10")),
@@ -296,12 +292,7 @@ def test_a_chat_template_of_ones_own_is_what_the_engine_reads(how, capsys, monke
 
 def test_a_schema_holds_on_a_vocabulary_of_sentence_pieces_too(how, tiny_model, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    schema = {
-        "type": "object",
-        "properties": {"city": {"enum": ["paris", "rome"]}},
-        "required": ["city"],
-        "additionalProperties": False,
-    }
+    schema = {"type": "object", "properties": {"city": {"enum": ["paris", "rome"]}}, "required": ["city"], "additionalProperties": False}
     words = ["--json", "--set", "max-tokens=60", "--set", f"json-schema={json.dumps(schema)}"]
     assert run(["chat", str(sentence_pieces_of(tiny_model)), "capital of cuba", *how[1:], *words]) == 0
     assert json.loads(json.loads(capsys.readouterr().out)["answer"])["city"] in ("paris", "rome")

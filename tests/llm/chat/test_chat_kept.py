@@ -7,16 +7,7 @@ import stat
 import pytest
 
 from rigup.llm.chat import history
-from rigup.llm.chat.conversation import (
-    Conversation,
-    ConversationError,
-    Message,
-    load,
-    picture_of,
-    save,
-    text_of,
-    with_files,
-)
+from rigup.llm.chat.conversation import Conversation, ConversationError, Message, load, picture_of, save, text_of, with_files
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
@@ -82,9 +73,13 @@ def test_where_nothing_can_be_kept_the_talk_goes_on(tmp_path, monkeypatch):
 
 def talk():
     return Conversation(
-        model="tiny", settings={"temperature": 0.5, "system": "be brief"},
-        messages=[Message(role="user", text="hi", images=["data:image/png;base64,AA=="]), Message(role="assistant", text="ho", thought="hm", cut=True)],
-    )  # fmt: skip
+        model="tiny",
+        settings={"temperature": 0.5, "system": "be brief"},
+        messages=[
+            Message(role="user", text="hi", images=["data:image/png;base64,AA=="]),
+            Message(role="assistant", text="ho", thought="hm", cut=True),
+        ],
+    )
 
 
 def test_a_talk_is_the_same_when_it_is_read_again(tmp_path):
@@ -101,10 +96,18 @@ def test_a_talk_is_the_same_when_it_is_read_again(tmp_path):
 @pytest.mark.parametrize(
     "body",
     [
-        b"", b"{", b"[]", b'{"schema": "other/1"}', b'{"messages": [{"role": "system", "text": ""}]}', b'{"messages": [{"text": 1}]}', b"\xff\xfe",
-        b"[" * 100_000, b'{"settings": {"no such": 1}}', b'{"messages": 5}',
+        b"",
+        b"{",
+        b"[]",
+        b'{"schema": "other/1"}',
+        b'{"messages": [{"role": "system", "text": ""}]}',
+        b'{"messages": [{"text": 1}]}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"settings": {"no such": 1}}',
+        b'{"messages": 5}',
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_no_talk_is_refused(tmp_path, body):
     (tmp_path / "talk.json").write_bytes(body)
     with pytest.raises(ConversationError, match=r"talk\.json holds no conversation"):
@@ -112,7 +115,11 @@ def test_a_file_that_is_no_talk_is_refused(tmp_path, body):
 
 
 def test_a_talk_of_somebody_else_sends_nobody_to_an_address(tmp_path):
-    told = {"messages": [{"role": "user", "text": "x", "images": ["http://evil.example/x.png", "file:///etc/passwd", "data:image/png;base64,AA=="]}]}  # fmt: skip
+    told = {
+        "messages": [
+            {"role": "user", "text": "x", "images": ["http://evil.example/x.png", "file:///etc/passwd", "data:image/png;base64,AA=="]}
+        ]
+    }
     (tmp_path / "talk.json").write_text(json.dumps(told))
     assert load(str(tmp_path / "talk.json")).messages[0].images == ["data:image/png;base64,AA=="]
 
@@ -120,9 +127,12 @@ def test_a_talk_of_somebody_else_sends_nobody_to_an_address(tmp_path):
 def test_what_an_endpoint_is_sent():
     assert talk().sent() == [
         {"role": "system", "content": "be brief"},
-        {"role": "user", "content": [{"type": "text", "text": "hi"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "hi"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}],
+        },
         {"role": "assistant", "content": "ho"},
-    ]  # fmt: skip
+    ]
 
 
 def test_the_last_question_goes_with_all_that_came_after_it():
@@ -132,9 +142,7 @@ def test_the_last_question_goes_with_all_that_came_after_it():
     assert said.taken_back() is None
 
 
-@pytest.mark.parametrize(
-    ("body", "kind"), [(PNG, "png"), (b"\xff\xd8\xff\xe0", "jpeg"), (b"GIF89a", "gif"), (b"RIFF0000WEBPVP8 ", "webp")]
-)
+@pytest.mark.parametrize(("body", "kind"), [(PNG, "png"), (b"\xff\xd8\xff\xe0", "jpeg"), (b"GIF89a", "gif"), (b"RIFF0000WEBPVP8 ", "webp")])
 def test_an_image_is_known_by_what_it_holds(tmp_path, body, kind):
     (tmp_path / "picture.txt").write_bytes(body)
     assert picture_of(str(tmp_path / "picture.txt")).startswith(f"data:image/{kind};base64,")

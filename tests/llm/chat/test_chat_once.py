@@ -49,10 +49,7 @@ def test_an_answer_and_nothing_else_stands_on_standard_output(asked):
 def test_what_is_piped_in_comes_behind_the_question(asked, tmp_path):
     (tmp_path / "more.txt").write_text("more")
     with served() as server:
-        assert (
-            asked("tiny", "why?", "--api", server.api, "--file", str(tmp_path / "more.txt"), piped=b"error \xff 1\n")[0]
-            == 0
-        )
+        assert asked("tiny", "why?", "--api", server.api, "--file", str(tmp_path / "more.txt"), piped=b"error \xff 1\n")[0] == 0
         assert asked("--api", server.api, piped=b"only this\n")[0] == 0
     [first, second] = [body["messages"][0]["content"] for _path, _headers, body in server.asked]
     assert first == "why?\n\n--- more.txt ---\nmore\n\n--- standard input ---\nerror \ufffd 1\n"
@@ -86,7 +83,18 @@ def test_system_prompt_grammar_and_image_are_sent(asked, tmp_path):
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (tmp_path / "g.gbnf").write_text('root ::= "yes"')
     with served() as server:
-        asked("tiny", "x", "--api", server.api, "--system", "be brief", "--image", str(tmp_path / "a.png"), "--set", f"grammar=@{tmp_path}/g.gbnf")  # fmt: skip
+        asked(
+            "tiny",
+            "x",
+            "--api",
+            server.api,
+            "--system",
+            "be brief",
+            "--image",
+            str(tmp_path / "a.png"),
+            "--set",
+            f"grammar=@{tmp_path}/g.gbnf",
+        )
     body = server.asked[0][2]
     assert body["messages"][0] == {"role": "system", "content": "be brief"}
     assert body["messages"][1]["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
@@ -123,17 +131,22 @@ def test_an_answer_that_breaks_off_is_told_and_what_came_of_it_stays(asked, answ
     assert words in told["because"]
 
 
-TOO_LONG = {"error": {"code": 400, "type": "exceed_context_size_error", "message": "request (900 tokens) exceeds the context (512)"}}  # fmt: skip
+TOO_LONG = {"error": {"code": 400, "type": "exceed_context_size_error", "message": "request (900 tokens) exceeds the context (512)"}}
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ((400, TOO_LONG), "900 tokens) exceeds the context (512)"), ((500, b"<html>oops"), "HTTP status 500"), ((503, {"error": {"message": "Loading model"}}), "Loading model"),
-        ((404, {"detail": "Not Found"}), "no such model or address"), ((302, {}), "HTTP status 302"), ((200, {"error": "no"}), "The server says: no"),
-        ((200, b"not json"), "no JSON"), ((400, {"error": {"message": ESCAPES}}), "The server says"),
+        ((400, TOO_LONG), "900 tokens) exceeds the context (512)"),
+        ((500, b"<html>oops"), "HTTP status 500"),
+        ((503, {"error": {"message": "Loading model"}}), "Loading model"),
+        ((404, {"detail": "Not Found"}), "no such model or address"),
+        ((302, {}), "HTTP status 302"),
+        ((200, {"error": "no"}), "The server says: no"),
+        ((200, b"not json"), "no JSON"),
+        ((400, {"error": {"message": ESCAPES}}), "The server says"),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_is_told_in_its_own_words(asked, answer, words):
     with served(answer=lambda _body: answer) as server:
         status, out, err = asked("tiny", "x", "--api", server.api)
@@ -143,10 +156,7 @@ def test_a_refusal_is_told_in_its_own_words(asked, answer, words):
 
 
 def test_a_server_that_answers_at_once_is_understood_too(asked):
-    whole = {
-        "choices": [{"message": {"content": "whole"}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 2},
-    }
+    whole = {"choices": [{"message": {"content": "whole"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
     with served(answer=lambda _body: (200, whole)) as server:
         assert asked("tiny", "x", "--api", server.api)[:2] == (0, "whole\n")
 
@@ -199,18 +209,21 @@ def test_a_wrong_key_and_a_missing_one_are_told(asked, monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        ["--api", "ftp://x", "-m", "x"], ["--api", "http://", "-m", "x"], ["--api", "http://h:99999", "-m", "x"], ["--api", "http://me:secret@h/v1", "-m", "x"],
-        ["tiny", "x", "--api", "http://127.0.0.1:9", "--set", "temperature"], ["tiny", "x", "--api", "http://127.0.0.1:9", "--set", "temperature=hot"],
-        ["tiny", "x", "--api", "http://127.0.0.1:9", "--image", "/no/such"], ["tiny", "x", "--api", "http://127.0.0.1:9", "--load", "/no/such"],
+        ["--api", "ftp://x", "-m", "x"],
+        ["--api", "http://", "-m", "x"],
+        ["--api", "http://h:99999", "-m", "x"],
+        ["--api", "http://me:secret@h/v1", "-m", "x"],
+        ["tiny", "x", "--api", "http://127.0.0.1:9", "--set", "temperature"],
+        ["tiny", "x", "--api", "http://127.0.0.1:9", "--set", "temperature=hot"],
+        ["tiny", "x", "--api", "http://127.0.0.1:9", "--image", "/no/such"],
+        ["tiny", "x", "--api", "http://127.0.0.1:9", "--load", "/no/such"],
     ],
-)  # fmt: skip
+)
 def test_a_wrong_request_is_told_before_anybody_is_asked(asked, words):
     status, out, err = asked(*words)
     assert status in (1, 2)
     assert out == ""
-    assert (
-        "secret" not in err
-    )  # neither the one that was typed, nor the mark of one that was taken out of a sentence of ours
+    assert "secret" not in err  # neither the one that was typed, nor the mark of one that was taken out of a sentence of ours
     assert "Nobody answers" not in err
 
 
@@ -226,9 +239,7 @@ def test_a_talk_that_was_kept_goes_on(asked, tmp_path):
     from rigup.llm.chat.conversation import Conversation, Message, save
 
     path = str(tmp_path / "talk.json")
-    save(
-        Conversation(model="tiny", messages=[Message(role="user", text="a"), Message(role="assistant", text="b")]), path
-    )
+    save(Conversation(model="tiny", messages=[Message(role="user", text="a"), Message(role="assistant", text="b")]), path)
     with served() as server:
         assert asked("--api", server.api, "--load", path, "-m", "c")[0] == 0
     assert [one["content"] for one in server.asked[0][2]["messages"]] == ["a", "b", "c"]
@@ -254,9 +265,7 @@ def test_an_endpoint_elsewhere_is_warned_of_where_the_key_goes_unencrypted():
     assert not Endpoint("http://example.org").unprotected
 
 
-@pytest.mark.parametrize(
-    ("lengths", "context"), [((4096, 4096), 4096), ((4096, 8192), None), ((4096, None), None), (([], "9"), None)]
-)
+@pytest.mark.parametrize(("lengths", "context"), [((4096, 4096), 4096), ((4096, 8192), None), ((4096, None), None), (([], "9"), None)])
 def test_a_context_is_known_where_every_model_of_an_endpoint_has_it(lengths, context):
     from rigup.llm.chat.endpoint import Endpoint
 

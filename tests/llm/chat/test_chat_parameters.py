@@ -9,9 +9,25 @@ from rigup.cli import run
 from rigup.llm.chat.parameters import KINDS, SYSTEM, ParameterError, named, parameters, request_of, value_of
 
 WISHED = [
-    "temperature", "top-k", "top-p", "min-p", "typical", "repeat-penalty", "presence-penalty", "frequency-penalty", "dry",
-    "mirostat", "seed", "stop", "grammar", "json-schema", "reasoning", "system", "chat-template", "max-tokens",
-]  # fmt: skip
+    "temperature",
+    "top-k",
+    "top-p",
+    "min-p",
+    "typical",
+    "repeat-penalty",
+    "presence-penalty",
+    "frequency-penalty",
+    "dry",
+    "mirostat",
+    "seed",
+    "stop",
+    "grammar",
+    "json-schema",
+    "reasoning",
+    "system",
+    "chat-template",
+    "max-tokens",
+]
 
 
 def test_all_that_people_set_is_there():
@@ -45,10 +61,16 @@ def test_ends_of_each_range_are_taken_and_what_lies_beyond_is_refused():
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
-        ("temperature", " 0.5 ", 0.5), ("top_k", "40", 40), ("seed", "-1", -1), ("mirostat", "2", 2), ("reasoning", "Off", False),
-        ("stop", "User:|\\n\\n", ["User:", "\n\n"]), ("json-schema", '{"type": "object"}', {"type": "object"}), ("grammar", "root ::= [0-9]+", "root ::= [0-9]+"),
+        ("temperature", " 0.5 ", 0.5),
+        ("top_k", "40", 40),
+        ("seed", "-1", -1),
+        ("mirostat", "2", 2),
+        ("reasoning", "Off", False),
+        ("stop", "User:|\\n\\n", ["User:", "\n\n"]),
+        ("json-schema", '{"type": "object"}', {"type": "object"}),
+        ("grammar", "root ::= [0-9]+", "root ::= [0-9]+"),
     ],
-)  # fmt: skip
+)
 def test_values_as_people_write_them(name, text, value):
     assert value_of(named(name), text) == value
 
@@ -56,10 +78,20 @@ def test_values_as_people_write_them(name, text, value):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("top-k", "1.5"), ("mirostat", "3"), ("reasoning", "perhaps"), ("stop", ""), ("stop", "|"), ("stop", "a|" * 40), ("json-schema", "{"),
-        ("json-schema", "[1]"), ("json-schema", "[" * 100_000), ("grammar", " "), ("grammar", "@/no/such/file"), ("seed", "9" * 5000),
+        ("top-k", "1.5"),
+        ("mirostat", "3"),
+        ("reasoning", "perhaps"),
+        ("stop", ""),
+        ("stop", "|"),
+        ("stop", "a|" * 40),
+        ("json-schema", "{"),
+        ("json-schema", "[1]"),
+        ("json-schema", "[" * 100_000),
+        ("grammar", " "),
+        ("grammar", "@/no/such/file"),
+        ("seed", "9" * 5000),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_value_is_refused(name, text):
     with pytest.raises(ParameterError):
         value_of(named(name), text)
@@ -79,23 +111,23 @@ def test_a_name_that_is_none_is_told_with_near_ones():
 
 
 def test_each_endpoint_is_sent_its_own_names_and_nothing_that_it_does_not_take():
-    settings = {
-        "temperature": 0.5,
-        "top-k": 3,
-        "repeat-penalty": 1.1,
-        "reasoning": False,
-        "dry": 0.8,
-        SYSTEM: "x",
-        "max-tokens": 9,
-    }
+    settings = {"temperature": 0.5, "top-k": 3, "repeat-penalty": 1.1, "reasoning": False, "dry": 0.8, SYSTEM: "x", "max-tokens": 9}
     assert request_of(settings, "llama") == (
-        {"temperature": 0.5, "top_k": 3, "repeat_penalty": 1.1, "chat_template_kwargs": {"enable_thinking": False}, "dry_multiplier": 0.8, "max_tokens": 9},
+        {
+            "temperature": 0.5,
+            "top_k": 3,
+            "repeat_penalty": 1.1,
+            "chat_template_kwargs": {"enable_thinking": False},
+            "dry_multiplier": 0.8,
+            "max_tokens": 9,
+        },
         [],
-    )  # fmt: skip
+    )
     body, left = request_of(settings, "openai")
     assert (body, left) == (
-        {"temperature": 0.5, "reasoning_effort": "none", "max_completion_tokens": 9}, ["top-k", "repeat-penalty", "dry"],
-    )  # fmt: skip
+        {"temperature": 0.5, "reasoning_effort": "none", "max_completion_tokens": 9},
+        ["top-k", "repeat-penalty", "dry"],
+    )
     body, left = request_of(settings, "vllm")
     assert (body["repetition_penalty"], left) == (1.1, ["dry"])
 

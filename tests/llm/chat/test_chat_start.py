@@ -24,9 +24,7 @@ def found(word):
 def entry(name, *files, state=WHOLE):
     """A model of a store; the first file is what runs."""
     held = tuple(File(Path(one), Path(one), 1, (1, number), 1, 0.0) for number, one in enumerate(files))
-    return Entry(
-        name=name, store="huggingface", root=Path("/models"), files=held, model=Path(files[0]), form="gguf", state=state
-    )
+    return Entry(name=name, store="huggingface", root=Path("/models"), files=held, model=Path(files[0]), form="gguf", state=state)
 
 
 @pytest.fixture

@@ -29,10 +29,7 @@ def read(body, places=()):
     return "".join(one.text for one in found if not one.thought), "".join(one.text for one in found if one.thought), end
 
 
-@given(
-    st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=8),
-    st.lists(st.integers(0, 2000), max_size=12),
-)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=8), st.lists(st.integers(0, 2000), max_size=12))
 def test_text_is_the_same_however_it_is_cut(texts, places):
     whole = "".join(texts)
     if whole.lstrip().startswith("<"):
@@ -40,9 +37,7 @@ def test_text_is_the_same_however_it_is_cut(texts, places):
     assert read(events(*map(said, texts)), places)[0] == whole
 
 
-@given(
-    st.text("ab\n<>/thinkxyz ", max_size=40), st.text("cd\n ", max_size=40), st.lists(st.integers(0, 200), max_size=30)
-)
+@given(st.text("ab\n<>/thinkxyz ", max_size=40), st.text("cd\n ", max_size=40), st.lists(st.integers(0, 200), max_size=30))
 def test_thought_at_the_beginning_is_parted_off(thought, answer, places):
     thought = thought.replace("</think>", "")
     body = f"<think>{thought}</think>{answer}"
@@ -58,18 +53,13 @@ def test_what_a_server_parts_off_itself_is_thought_too():
 
 
 def test_usage_and_end_are_kept():
-    used = {
-        "choices": [],
-        "usage": {"prompt_tokens": 5, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 1}},
-    }
+    used = {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 1}}}
     end = read(events(said("a"), {"choices": [{"delta": {}, "finish_reason": "length"}]}, used))[2]
     assert (end.finish, end.usage.prompt, end.usage.completion, end.usage.cached) == ("length", 5, 7, 1)
     assert end.speed is None
 
 
-@pytest.mark.parametrize(
-    ("timed", "speed"), [(12.5, 12.5), (3, 3.0), (True, None), (-1, None), (1e9, None), ("9", None)]
-)
+@pytest.mark.parametrize(("timed", "speed"), [(12.5, 12.5), (3, 3.0), (True, None), (-1, None), (1e9, None), ("9", None)])
 def test_the_server_has_timed_its_tokens(timed, speed):
     told = {"choices": [], "timings": {"predicted_per_second": timed}}
     assert read(events(said("a"), told))[2].speed == speed
@@ -109,6 +99,21 @@ def test_an_end_without_the_last_word_is_an_end():
     assert read(events(said("a"), {"choices": [{"delta": {}, "finish_reason": "stop"}]}, done=False))[0] == "a"
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["choices", "delta", "message", "content", "usage", "prompt_tokens", "finish_reason", "prompt_tokens_details"]), inner, max_size=4), max_leaves=20))  # fmt: skip
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["choices", "delta", "message", "content", "usage", "prompt_tokens", "finish_reason", "prompt_tokens_details"]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=20,
+    )
+)
 def test_no_shape_of_an_event_is_a_fault_of_ours(event):
     read(events(event))

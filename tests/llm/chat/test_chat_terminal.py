@@ -35,12 +35,7 @@ def asked(server, count):
 
 
 def test_an_answer_is_rendered_and_measured(talk):
-    events = [
-        delta("# Title\n\nSome **bold** text.\n\n"),
-        delta("```python\nprint(1)\n```\n"),
-        delta("`code` <b>kept</b>"),
-        *finished(),
-    ]
+    events = [delta("# Title\n\nSome **bold** text.\n\n"), delta("```python\nprint(1)\n```\n"), delta("`code` <b>kept</b>"), *finished()]
     with served(answer=lambda _body: events) as server, talk(server) as shown:
         ready(shown).send("hello\r")
         shown.until("context 14 of 512 (3 %)")
@@ -141,9 +136,7 @@ def test_commands_change_the_talk(talk, tmp_path):
         shown.until("not given 'hot'").send("/system be brief\r")
         shown.send("/retry\r")
         shown.until(lambda: len(server.asked) == 2)
-        shown.until(lambda: shown.text().count("tokens/s") >= 1 or shown.text().count("3 tokens") >= 2).send(
-            "/model nothing\r"
-        )
+        shown.until(lambda: shown.text().count("tokens/s") >= 1 or shown.text().count("3 tokens") >= 2).send("/model nothing\r")
         shown.until("no model nothing").send("/model other\r")
         shown.send("/edit\r")
         shown.until(lambda: shown.lines().count("› first") >= 1 and "› /edit" in shown.text()).send(" changed\r")
@@ -209,11 +202,14 @@ def test_nobody_there_is_told_at_once(talk):
 
 def test_what_a_server_sends_does_nothing_to_the_terminal(talk):
     hostile = "\x1b]0;owned\x07\x1b]52;c;cm0gLXJm\x07\x1b[2J\x1b[?1049h\x9b31m\x1bP+q\x1b\\"
-    events = [delta("Safe " + hostile), delta("\x1b"), delta("[31m more\n\n"), delta("[link](http://evil.example/\x1b]8;;x\x07) `" + hostile + "`"), *finished()]  # fmt: skip
-    with (
-        served(answer=lambda _body: events, models=("tiny\x1b]0;owned\x07",)) as server,
-        talk(server, columns=200) as shown,
-    ):
+    events = [
+        delta("Safe " + hostile),
+        delta("\x1b"),
+        delta("[31m more\n\n"),
+        delta("[link](http://evil.example/\x1b]8;;x\x07) `" + hostile + "`"),
+        *finished(),
+    ]
+    with served(answer=lambda _body: events, models=("tiny\x1b]0;owned\x07",)) as server, talk(server, columns=200) as shown:
         ready(shown).send("x\r")
         shown.until("tokens").send("/model\r")
         shown.until("* tiny")
@@ -246,10 +242,7 @@ def test_keys_that_are_typed_while_an_answer_comes_are_there_afterwards(talk):
 @pytest.mark.parametrize("words", [["--plain"], []], ids=["plain", "dumb"])
 def test_without_markdown_letters_come_as_they_are(talk, words):
     how = {} if words else {"TERM": "dumb"}
-    with (
-        served(answer=lambda _body: [delta("**bold**\n"), *finished()]) as server,
-        talk(server, *words, **how) as shown,
-    ):
+    with served(answer=lambda _body: [delta("**bold**\n"), *finished()]) as server, talk(server, *words, **how) as shown:
         ready(shown).send("x\r")
         shown.until("**bold**").until("tokens").send("/quit\r")
         assert shown.status() == 0

@@ -26,9 +26,7 @@ _WAIT = 60
 
 @pytest.fixture(scope="module")
 def engine(tiny_model, engine_python):
-    with start(
-        StartRequest(model=str(tiny_model), engine="xllamacpp", python=engine_python, on="cpu", context=512)
-    ) as made:
+    with start(StartRequest(model=str(tiny_model), engine="xllamacpp", python=engine_python, on="cpu", context=512)) as made:
         yield made
 
 
@@ -134,9 +132,7 @@ def llama_server(tmp_path, engine_python):
     from rigup.held_process import CHILD
 
     path = tmp_path / "llama-server"
-    path.write_text(
-        f'#!/bin/sh\n"{engine_python}" -I "{CHILD}" serve "$@" <&3 &\nwait $!\n'.replace(" <&3", " < /dev/zero")
-    )
+    path.write_text(f'#!/bin/sh\n"{engine_python}" -I "{CHILD}" serve "$@" <&3 &\nwait $!\n'.replace(" <&3", " < /dev/zero"))
     path.chmod(0o755)
     return str(path)
 
@@ -146,8 +142,10 @@ def llama_server(tmp_path, engine_python):
 def test_no_orphan_where_rigup_is_killed(name, tiny_model, engine_python, llama_server):
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(tiny_model), name, engine_python, llama_server],
-        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    ) as rigup:  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as rigup:
         pid, url = rigup.stdout.readline().split()
         family = descendants(int(pid))
         assert listens(url)
@@ -169,12 +167,7 @@ def test_a_program_on_the_path_is_taken_first(tiny_model, llama_server, monkeypa
 
 def test_too_large_a_context_says_what_would_fit(tiny_model, engine_python):
     wish = StartRequest(
-        model=str(tiny_model),
-        engine="xllamacpp",
-        python=engine_python,
-        on="cpu",
-        context=1 << 26,
-        settings=Request(outputs=1),
+        model=str(tiny_model), engine="xllamacpp", python=engine_python, on="cpu", context=1 << 26, settings=Request(outputs=1)
     )
     with pytest.raises(EngineError) as error:
         start(wish)

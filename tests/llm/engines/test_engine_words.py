@@ -72,10 +72,14 @@ def test_a_device_that_is_left_alone_is_told():
 
 
 GROWN = [  # what the log says, bytes that the card holds more, of how many; then: used, and a word of the text
-    (ON_DEVICE, 1900, 1835, True, ""), (ON_DEVICE, 300, 1835, None, "315 MB more"), (ON_DEVICE, -900, 1835, None, "0 B more"),
-    (ON_PROCESSOR, 1900, 1835, False, "is not used"), ("", 1900, 1835, True, ""), ("", 300, 1835, False, "probably not used"),
+    (ON_DEVICE, 1900, 1835, True, ""),
+    (ON_DEVICE, 300, 1835, None, "315 MB more"),
+    (ON_DEVICE, -900, 1835, None, "0 B more"),
+    (ON_PROCESSOR, 1900, 1835, False, "is not used"),
+    ("", 1900, 1835, True, ""),
+    ("", 300, 1835, False, "probably not used"),
     ("", 1900, 0, None, ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("log", "grown", "weights", "used", "text"), GROWN)
@@ -90,12 +94,7 @@ def test_the_memory_of_a_card_is_a_second_witness(log, grown, weights, used, tex
 def test_memory_that_is_not_read_is_no_witness():
     use = gpu_use(ON_DEVICE, (CARD, RAM), None)
     reckoned, gone = replace(CARD, assumed=True), replace(CARD, name="CUDA1")
-    for before, after in (
-        ((reckoned, RAM), (reckoned, RAM)),
-        ((CARD, RAM), (gone, RAM)),
-        ((CARD, RAM), (RAM,)),
-        ((), ()),
-    ):
+    for before, after in (((reckoned, RAM), (reckoned, RAM)), ((CARD, RAM), (gone, RAM)), ((CARD, RAM), (RAM,)), ((), ())):
         assert witnessed(use, before, after, 1 << 30) == use
 
 
@@ -142,18 +141,15 @@ def test_a_model_that_is_nowhere_is_told_as_such(tmp_path, monkeypatch):
     assert model_of(str(tmp_path), environ).model == str(tmp_path / "b-00001-of-00002.gguf")
 
 
-@pytest.mark.parametrize(("status", "kind"), [(-9, "killed"), (137, "killed"), (132, "instruction-missing"), (127, "ended"), (1, "ended")])  # fmt: skip
+@pytest.mark.parametrize(("status", "kind"), [(-9, "killed"), (137, "killed"), (132, "instruction-missing"), (127, "ended"), (1, "ended")])
 def test_a_signal_is_known_by_either_form_of_a_status(status, kind):
     assert why("load: fine", status, "MODEL").kind == kind
 
 
 @pytest.mark.parametrize(
     ("told", "address"),
-    [
-        ("", "http://127.0.0.1:11434"), ("0.0.0.0", "http://127.0.0.1:11434"), ("box:1", "http://box:1"),
-        ("https://box:2/", "https://box:2"),
-    ],
-)  # fmt: skip
+    [("", "http://127.0.0.1:11434"), ("0.0.0.0", "http://127.0.0.1:11434"), ("box:1", "http://box:1"), ("https://box:2/", "https://box:2")],
+)
 def test_where_ollama_listens(told, address):
     assert ollama_address({"OLLAMA_HOST": told}) == address
 
@@ -164,7 +160,9 @@ def test_a_child_that_cannot_start_says_so(tmp_path):
 
 
 def test_a_child_that_does_not_listen_is_ended_all_the_same():
-    words = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); sys.stderr.write('up\\n'); sys.stderr.flush(); signal.pause()"
+    words = (
+        "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); sys.stderr.write('up\\n'); sys.stderr.flush(); signal.pause()"
+    )
     child = Child([sys.executable, "-c", words], {})
     child.stop(0.5)
     assert child.status == -9
@@ -186,6 +184,4 @@ def test_what_would_fit_is_of_each_sequence_and_does_fit(tmp_path):
     for context, fits in ((longest, True), (longest + 256, False)):
         assert settings_of(replace(wish, context=context), (room,)).fits is fits
     assert settings_of(replace(wish, settings=Request(outputs=1)), (room,)).fits
-    assert not any(
-        change.startswith("parallel") for change in changes_for(wish, settings_of(wish, (replace(RAM, free=1),)))
-    )
+    assert not any(change.startswith("parallel") for change in changes_for(wish, settings_of(wish, (replace(RAM, free=1),))))

@@ -80,8 +80,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if len(content) < LARGE:
             return self._bytes(content, {"ETag": f'"{digest}"', "X-Repo-Commit": COMMIT})
         hub.by_digest[digest] = content
-        headers = {"X-Repo-Commit": COMMIT, "X-Linked-Size": str(len(content)), "X-Linked-Etag": f'"{digest}"',
-                   "Location": hub.away or f"http://127.0.0.1:{hub.content.server_port}/{digest}"}  # fmt: skip
+        headers = {
+            "X-Repo-Commit": COMMIT,
+            "X-Linked-Size": str(len(content)),
+            "X-Linked-Etag": f'"{digest}"',
+            "Location": hub.away or f"http://127.0.0.1:{hub.content.server_port}/{digest}",
+        }
         return self._reply(302, b"", headers)
 
     def _bytes(self, content, headers=None):
@@ -173,20 +177,10 @@ class Hub:
         for kind, content in {"model": model, **more}.items():
             digest = hashlib.sha256(content).hexdigest()
             self.by_digest[digest] = content
-            layers.append(
-                {
-                    "mediaType": f"application/vnd.ollama.image.{kind}",
-                    "digest": f"sha256:{digest}",
-                    "size": len(content),
-                }
-            )
+            layers.append({"mediaType": f"application/vnd.ollama.image.{kind}", "digest": f"sha256:{digest}", "size": len(content)})
         config = b"{}"
         self.by_digest[hashlib.sha256(config).hexdigest()] = config
-        told = {
-            "schemaVersion": 2,
-            "layers": layers,
-            "config": {"digest": f"sha256:{hashlib.sha256(config).hexdigest()}", "size": 2},
-        }
+        told = {"schemaVersion": 2, "layers": layers, "config": {"digest": f"sha256:{hashlib.sha256(config).hexdigest()}", "size": 2}}
         model_name, _colon, tag = name.partition(":")
         self.manifests[f"/v2/library/{model_name}/manifests/{tag}"] = told
         return told

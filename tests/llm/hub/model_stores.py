@@ -15,9 +15,7 @@ COMMIT, OLDER = "a" * 40, "b" * 40
 
 def gguf(seed: int = 0, layers: int = 2, **more) -> bytes:
     """A whole model of llama's kind, some hundred kilobytes large; another seed makes other bytes."""
-    keys, tensors = ggufs.llama(
-        width=64, layers=layers, heads=2, shared=1, inner=128, words=256, length=32, context=512, **more
-    )
+    keys, tensors = ggufs.llama(width=64, layers=layers, heads=2, shared=1, inner=128, words=256, length=32, context=512, **more)
     head, size = ggufs.header(keys, tensors)
     return head + struct.pack("<I", seed) * (size // 4)
 
@@ -54,13 +52,7 @@ def ollama(store: Path, name: str, model: bytes, more: dict[str, bytes] | None =
     layers = []
     for kind, content in {"model": model, **(more or {})}.items():
         put(store / "blobs" / f"sha256-{digest(content)}", content)
-        layers.append(
-            {
-                "mediaType": f"application/vnd.ollama.image.{kind}",
-                "digest": f"sha256:{digest(content)}",
-                "size": len(content),
-            }
-        )
+        layers.append({"mediaType": f"application/vnd.ollama.image.{kind}", "digest": f"sha256:{digest(content)}", "size": len(content)})
     config = b'{"model_format":"gguf"}'
     put(store / "blobs" / f"sha256-{digest(config)}", config)
     told = {"schemaVersion": 2, "config": {"digest": f"sha256:{digest(config)}", "size": len(config)}, "layers": layers}

@@ -19,9 +19,7 @@ MODEL, OTHER = stores.gguf(1), stores.gguf(2)
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """An account without models."""
-    for name in [
-        name for name in os.environ if name.startswith(("HF_", "HUGGING", "OLLAMA", "LLAMA_CACHE", "XDG_CACHE"))
-    ]:
+    for name in [name for name in os.environ if name.startswith(("HF_", "HUGGING", "OLLAMA", "LLAMA_CACHE", "XDG_CACHE"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
@@ -61,9 +59,13 @@ def test_every_program_that_keeps_models_is_looked_at(home):
     stores.put(home / "mine/deep/tiny.gguf", stores.gguf(6))
     told = by_name(asked("--in", str(home / "mine")))
     assert set(told) == {
-        "huggingface:some/tiny-GGUF/tiny-Q8_0.gguf", "ollama:tiny:1b", "lmstudio:some/tiny/tiny.gguf", "jan:tiny-jan",
-        "llama.cpp:some_tiny_tiny.gguf", "folder:deep/tiny.gguf",
-    }  # fmt: skip
+        "huggingface:some/tiny-GGUF/tiny-Q8_0.gguf",
+        "ollama:tiny:1b",
+        "lmstudio:some/tiny/tiny.gguf",
+        "jan:tiny-jan",
+        "llama.cpp:some_tiny_tiny.gguf",
+        "folder:deep/tiny.gguf",
+    }
     for one in told.values():
         assert (one.state, one.architecture, one.quantisation, one.fits) == ("whole", "llama", "F16", True)
         assert one.last_used
@@ -71,8 +73,7 @@ def test_every_program_that_keeps_models_is_looked_at(home):
 
 
 @pytest.mark.parametrize(
-    ("variable", "below"),
-    [("HF_HUB_CACHE", ""), ("HUGGINGFACE_HUB_CACHE", ""), ("HF_HOME", "hub"), ("XDG_CACHE_HOME", "huggingface/hub")],
+    ("variable", "below"), [("HF_HUB_CACHE", ""), ("HUGGINGFACE_HUB_CACHE", ""), ("HF_HOME", "hub"), ("XDG_CACHE_HOME", "huggingface/hub")]
 )
 def test_variables_say_where_hugging_faces_cache_lies(home, monkeypatch, variable, below):
     stores.hf(home / "there" / below, "a/b", {"b.gguf": MODEL})
@@ -84,9 +85,7 @@ def test_variables_say_where_hugging_faces_cache_lies(home, monkeypatch, variabl
 def test_the_folder_of_ollamas_service_is_read_from_its_unit(tmp_path):
     unit = tmp_path / "etc/systemd/system/ollama.service.d/override.conf"
     stores.put(unit, b'[Service]\nEnvironment="OLLAMA_HOST=0.0.0.0"\nEnvironment="OLLAMA_MODELS=/data/models"\n')
-    assert ("ollama", "/data/models") in {
-        (one.store, str(one.path)) for one in places({"HOME": "/h"}, root=str(tmp_path))
-    }
+    assert ("ollama", "/data/models") in {(one.store, str(one.path)) for one in places({"HOME": "/h"}, root=str(tmp_path))}
 
 
 def test_settings_name_the_folder_of_lm_studio_and_jan(home):
@@ -140,8 +139,16 @@ def test_a_folder_of_safetensors_is_one_model_and_its_index_tells_what_lacks(hom
     entries = {"model.embed_tokens.weight": {"dtype": "BF16", "shape": [8, 8], "data_offsets": [0, 128]}}
     head = json.dumps(entries).encode()
     weights = len(head).to_bytes(8, "little") + head + bytes(128)
-    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
-              "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": 128, "vocab_size": 256}  # fmt: skip
+    config = {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "intermediate_size": 128,
+        "vocab_size": 256,
+    }
     index = {"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}
     files = {"config.json": json.dumps(config).encode(), "model-00001-of-00002.safetensors": weights}
     cache = home / ".cache/huggingface/hub"
@@ -169,11 +176,16 @@ def test_what_broke_off_or_is_left_is_told_as_such(home):
     stores.put(home / ".lmstudio/models/c/none.gguf", b"")
     told = {name: one.state for name, one in by_name(asked()).items()}
     assert told == {
-        "huggingface:a/b/b.gguf": "whole", f"huggingface:a/b/blobs/{'c' * 64}.incomplete": "partial",
-        f"huggingface:a/b/blobs/{'d' * 64}": "left", "ollama:gone:1b": "broken", f"ollama:sha256-{'e' * 12}": "left",
-        f"ollama:sha256-{'f' * 12}-partial": "partial", "lmstudio:c/cut.gguf": "partial",
-        "lmstudio:c/text.gguf": "broken", "lmstudio:c/none.gguf": "broken",
-    }  # fmt: skip
+        "huggingface:a/b/b.gguf": "whole",
+        f"huggingface:a/b/blobs/{'c' * 64}.incomplete": "partial",
+        f"huggingface:a/b/blobs/{'d' * 64}": "left",
+        "ollama:gone:1b": "broken",
+        f"ollama:sha256-{'e' * 12}": "left",
+        f"ollama:sha256-{'f' * 12}-partial": "partial",
+        "lmstudio:c/cut.gguf": "partial",
+        "lmstudio:c/text.gguf": "broken",
+        "lmstudio:c/none.gguf": "broken",
+    }
     assert asked().bytes < 1 << 25
     assert manifest.is_file()
     assert "not whole" in run().output
@@ -211,7 +223,12 @@ def test_pipes_devices_and_links_in_circles_hang_nothing(home):
     (cache / "refs").mkdir()
     stores.put(home / ".ollama/models/manifests/registry.ollama.ai/library/x/deep", b"[" * 100_000)
     stores.put(home / ".ollama/models/manifests/registry.ollama.ai/library/x/big", bytes(3 << 20))
-    stores.put(home / ".ollama/models/manifests/registry.ollama.ai/library/x/up", json.dumps({"layers": [{"digest": "sha256:../../../etc/passwd", "mediaType": "application/vnd.ollama.image.model"}, 3, {"digest": [1]}]}).encode())  # fmt: skip
+    stores.put(
+        home / ".ollama/models/manifests/registry.ollama.ai/library/x/up",
+        json.dumps(
+            {"layers": [{"digest": "sha256:../../../etc/passwd", "mediaType": "application/vnd.ollama.image.model"}, 3, {"digest": [1]}]}
+        ).encode(),
+    )
     told = by_name(asked())
     assert {one.state for one in told.values()} == {"broken"}
     assert len(told) == 7
@@ -255,11 +272,18 @@ def test_a_folder_that_is_not_there_is_refused_and_none_of_the_places_need_be(ho
 @pytest.mark.parametrize(
     ("word", "found"),
     [
-        ("a/b", "a/b/x-Q4_K_M.gguf"), ("a/b:q8_0", "a/b/x-Q8_0.gguf"), ("hf.co/a/b:Q8_0", "a/b/x-Q8_0.gguf"),
-        ("a/b/x-Q8_0.gguf", "a/b/x-Q8_0.gguf"), ("tiny", "tiny:latest"), ("ollama:tiny:latest", "tiny:latest"),
-        ("a/b:Q2_K", None), ("a/other", None), ("broken.gguf", None), ("nothing at all", None),
+        ("a/b", "a/b/x-Q4_K_M.gguf"),
+        ("a/b:q8_0", "a/b/x-Q8_0.gguf"),
+        ("hf.co/a/b:Q8_0", "a/b/x-Q8_0.gguf"),
+        ("a/b/x-Q8_0.gguf", "a/b/x-Q8_0.gguf"),
+        ("tiny", "tiny:latest"),
+        ("ollama:tiny:latest", "tiny:latest"),
+        ("a/b:Q2_K", None),
+        ("a/other", None),
+        ("broken.gguf", None),
+        ("nothing at all", None),
     ],
-)  # fmt: skip
+)
 def test_a_word_means_the_model_that_an_engine_is_given(home, word, found):
     stores.hf(home / ".cache/huggingface/hub", "a/b", {"x-Q4_K_M.gguf": MODEL, "x-Q8_0.gguf": OTHER})
     stores.ollama(home / ".ollama/models", "tiny:latest", stores.gguf(3))
@@ -291,10 +315,7 @@ def test_checksums_that_stores_keep_are_held_against_the_bytes(home):
         told = json.loads(done.output)
         return done.return_value, {f"{one['source']}:{one['name']}": one["verdict"] for one in told["files"]}
 
-    assert verdicts() == (
-        0,
-        {"huggingface:a/b/b.gguf": "right", "ollama:tiny:1b": "right", "lmstudio:a.gguf": "unknown"},
-    )
+    assert verdicts() == (0, {"huggingface:a/b/b.gguf": "right", "ollama:tiny:1b": "right", "lmstudio:a.gguf": "unknown"})
     blob = folder / "blobs" / stores.digest(MODEL)
     blob.write_bytes(MODEL[:-1] + b"!")
     assert verdicts()[1]["huggingface:a/b/b.gguf"] == "wrong"
@@ -315,9 +336,12 @@ def test_of_hugging_face_all_links_to_a_blob_go_with_it_and_the_rest_stays(home)
     assert told["frees"] == len(MODEL)
     left = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
     assert left == {
-        f"blobs/{stores.digest(OTHER)}", f"blobs/{stores.digest(b'r')}", f"snapshots/{stores.COMMIT}/two.gguf",
-        f"snapshots/{stores.COMMIT}/README.md", "refs/main",
-    }  # fmt: skip
+        f"blobs/{stores.digest(OTHER)}",
+        f"blobs/{stores.digest(b'r')}",
+        f"snapshots/{stores.COMMIT}/two.gguf",
+        f"snapshots/{stores.COMMIT}/README.md",
+        "refs/main",
+    }
     removed("huggingface:a/b/two.gguf")
     assert not folder.exists()
 

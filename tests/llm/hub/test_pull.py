@@ -80,8 +80,11 @@ def blob(home, content=MODEL, repo=REPO):
 
 def loads(hub):
     """Requests for large files whole, or from some place on."""
-    return [headers.get("Range") for command, path, headers, port in hub.seen
-            if command == "GET" and port == hub.content.server_port and not (headers.get("Range") or "").split("-")[-1].isdigit()]  # fmt: skip
+    return [
+        headers.get("Range")
+        for command, path, headers, port in hub.seen
+        if command == "GET" and port == hub.content.server_port and not (headers.get("Range") or "").split("-")[-1].isdigit()
+    ]
 
 
 # -- what comes, and where ---------------------------------------------------------------------------
@@ -105,11 +108,17 @@ def test_a_model_comes_into_the_cache_as_the_library_keeps_it(home, hub):
 @pytest.mark.parametrize(
     "word",
     [
-        REPO, f"{REPO}:q8_0", f"{REPO}/{NAME}", f"hf.co/{REPO}", f"hf://{REPO}/{NAME}", f"https://huggingface.co/{REPO}",
-        f"https://huggingface.co/{REPO}/blob/main/{NAME}", f"https://huggingface.co/{REPO}/resolve/main/{NAME}?download=true",
+        REPO,
+        f"{REPO}:q8_0",
+        f"{REPO}/{NAME}",
+        f"hf.co/{REPO}",
+        f"hf://{REPO}/{NAME}",
+        f"https://huggingface.co/{REPO}",
+        f"https://huggingface.co/{REPO}/blob/main/{NAME}",
+        f"https://huggingface.co/{REPO}/resolve/main/{NAME}?download=true",
         f"https://hf.co/{REPO}/tree/main",
     ],
-)  # fmt: skip
+)
 def test_all_ways_to_name_a_model_mean_the_same_file(home, hub, word):
     assert pull(word, "--dry-run").name == f"{REPO}/{NAME}"
     assert not cache(home).exists()
@@ -119,8 +128,13 @@ def test_parts_come_together_with_what_sees_pictures(home, hub):
     keys, tensors = stores.ggufs.llama(width=64, layers=8, heads=2, shared=1, inner=128, words=256, length=32)
     head, size = stores.ggufs.header(keys, tensors[:9])
     other, more = stores.ggufs.header({"split.no": 1}, tensors[9:])
-    files = {"b/x-Q4_K_M-00001-of-00002.gguf": head + bytes(size), "b/x-Q4_K_M-00002-of-00002.gguf": other + bytes(more),
-             "mmproj-x-F16.gguf": b"m" * 20_000, "mmproj-x-Q8_0.gguf": b"m" * 15_000, "x-Q2_K.gguf": MODEL}  # fmt: skip
+    files = {
+        "b/x-Q4_K_M-00001-of-00002.gguf": head + bytes(size),
+        "b/x-Q4_K_M-00002-of-00002.gguf": other + bytes(more),
+        "mmproj-x-F16.gguf": b"m" * 20_000,
+        "mmproj-x-Q8_0.gguf": b"m" * 15_000,
+        "x-Q2_K.gguf": MODEL,
+    }
     hub.repos["a/b"] = files
     told = pull("a/b")
     assert sorted(one.name for one in told.files) == sorted(list(files)[:3])
@@ -131,11 +145,25 @@ def test_parts_come_together_with_what_sees_pictures(home, hub):
 
 def test_of_safetensors_all_comes_but_the_same_weights_in_other_forms(home, hub):
     weights = len(b"{}").to_bytes(8, "little") + b"{}" + bytes(20_000)
-    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
-              "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": 128, "vocab_size": 256}  # fmt: skip
-    hub.repos["a/b"] = {"config.json": json.dumps(config).encode(), "model.safetensors": weights, "tokenizer.json": b"{}",
-                        "pytorch_model.bin": bytes(30_000), "onnx/model.onnx": bytes(30_000), ".gitattributes": b"x",
-                        "checkpoint-5/model.safetensors": bytes(30_000)}  # fmt: skip
+    config = {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "intermediate_size": 128,
+        "vocab_size": 256,
+    }
+    hub.repos["a/b"] = {
+        "config.json": json.dumps(config).encode(),
+        "model.safetensors": weights,
+        "tokenizer.json": b"{}",
+        "pytorch_model.bin": bytes(30_000),
+        "onnx/model.onnx": bytes(30_000),
+        ".gitattributes": b"x",
+        "checkpoint-5/model.safetensors": bytes(30_000),
+    }
     told = pull("a/b")
     assert {one.name for one in told.files} == {"config.json", "model.safetensors", "tokenizer.json"}
     assert (Path(told.path) / "model.safetensors").read_bytes() == weights
@@ -194,9 +222,7 @@ def _small(monkeypatch, size):
 
 
 def test_what_does_not_fit_is_not_loaded_and_the_type_that_does_is_named(home, hub, monkeypatch):
-    keys, tensors = stores.ggufs.llama(
-        width=512, layers=8, heads=8, shared=2, inner=1536, words=2048, length=64, context=512
-    )
+    keys, tensors = stores.ggufs.llama(width=512, layers=8, heads=8, shared=2, inner=1536, words=2048, length=64, context=512)
     head, size = stores.ggufs.header(keys, tensors)
     hub.repos[REPO] = {"x-F16.gguf": head + bytes(size), "x-Q4_K_M.gguf": MODEL, "x-Q8_0.gguf": OTHER}
     _small(monkeypatch, 420 << 20)
@@ -209,10 +235,7 @@ def test_what_does_not_fit_is_not_loaded_and_the_type_that_does_is_named(home, h
     from rigup.llm.hub.judging import judgement
 
     asked = of_file(whole)
-    room = next(
-        mib << 20 for mib in range(1, 4000)
-        if judgement(requantised_as(asked, "Q4_K_M"), (host_pool(mib << 20, mib << 20),)).fits
-    )  # fmt: skip
+    room = next(mib << 20 for mib in range(1, 4000) if judgement(requantised_as(asked, "Q4_K_M"), (host_pool(mib << 20, mib << 20),)).fits)
     _small(monkeypatch, room)
     done = run(f"{REPO}:F16", "--json")
     told = json.loads(done.output)
@@ -276,13 +299,11 @@ def test_a_limit_tells_by_how_much_too_much_has_come(monkeypatch):
     assert unlimited.ahead() == 0.0
 
 
-@pytest.mark.parametrize(
-    ("told", "rate"), [("500kB", 500_000), ("10MB/s", 10_000_000), ("1.5 GB", 1_500_000_000), ("2048", 2048)]
-)
+@pytest.mark.parametrize(("told", "rate"), [("500kB", 500_000), ("10MB/s", 10_000_000), ("1.5 GB", 1_500_000_000), ("2048", 2048)])
 def test_a_rate_is_read_as_people_write_it(home, hub, monkeypatch, told, rate):
     seen = []
     real = fetch.Progress.__init__
-    monkeypatch.setattr(fetch.Progress, "__init__", lambda self, pieces, limit=0: (seen.append(limit), real(self, pieces))[1])  # fmt: skip
+    monkeypatch.setattr(fetch.Progress, "__init__", lambda self, pieces, limit=0: (seen.append(limit), real(self, pieces))[1])
     assert pull(REPO, "--limit", told).verdict == "pulled"
     assert seen == [rate]
     assert "no rate" in fault(REPO, "--limit", "much")
@@ -458,9 +479,7 @@ def small_disk(tmp_path):
     """A disk of its own of twelve mebibytes."""
     place = tmp_path / "disk"
     place.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(place)], capture_output=True, check=False
-    )
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(place)], capture_output=True, check=False)
     if done.returncode:
         pytest.skip("no file system can be mounted here")
     yield place
@@ -524,7 +543,7 @@ def test_a_token_is_neither_printed_nor_shown_to_a_mirror(home, hub, monkeypatch
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     assert TOKEN not in fault(REPO)
-    monkeypatch.setattr("rigup.knowledge.mirrors.mirrored", lambda name, kind: hub.url if (name, kind) == ("hf-mirror", "hub") else "")  # fmt: skip
+    monkeypatch.setattr("rigup.knowledge.mirrors.mirrored", lambda name, kind: hub.url if (name, kind) == ("hf-mirror", "hub") else "")
     assert pull(REPO, "--mirror", "hf-mirror").verdict == "pulled"
     assert not any("authorization" in {name.lower() for name in headers} for _c, _p, headers, _port in hub.seen)
     assert "There is no mirror" in fault(REPO, "--mirror", "nobody")
@@ -534,9 +553,7 @@ def test_nobody_is_asked_or_told_more_than_the_model_needs(home, hub):
     pull(f"{REPO}/{NAME}")
     paths = {path for _command, path, _headers, port in hub.seen if port == hub.front.server_port}
     assert paths == {f"/api/models/{REPO}/revision/main", f"/{REPO}/resolve/{hub_server.COMMIT}/{NAME}"}
-    told = {
-        value for _c, _p, headers, _port in hub.seen for name, value in headers.items() if name.lower() == "user-agent"
-    }
+    told = {value for _c, _p, headers, _port in hub.seen for name, value in headers.items() if name.lower() == "user-agent"}
     assert all(one.startswith("rigup") and "torch" not in one and "agent" not in one for one in told), told
 
 
@@ -549,11 +566,7 @@ def test_where_nobody_answers_the_mirror_is_named(home, monkeypatch):
 
 @pytest.mark.parametrize("name", ["../../../evil", "/etc/evil", "a/../../evil", "..\\evil", "a//evil", "evil\x1b[2J"])
 def test_names_that_lead_out_of_the_folder_are_refused(home, hub, name):
-    hub.repos["a/b"] = {
-        "config.json": b'{"model_type": "llama"}',
-        "model.safetensors": b"x" * 20_000,
-        name + ".json": b"{}",
-    }
+    hub.repos["a/b"] = {"config.json": b'{"model_type": "llama"}', "model.safetensors": b"x" * 20_000, name + ".json": b"{}"}
     assert "leads out of its folder" in fault("a/b", "--force")
     assert list(home.rglob("*evil*")) == []
     hub.repos["a/b"] = {name + "-Q4_K_M.gguf": MODEL}
@@ -573,13 +586,24 @@ def _repo(siblings, sha=hub_server.COMMIT):
 @pytest.mark.parametrize(
     ("status", "body"),
     [
-        (200, "<html>Log in to the hotel's network</html>"), (200, "[]"), (200, "null"), (200, "{}"), (200, "[" * 100_000),
-        (200, _repo([], 7)), (200, _repo([], "../../x")), (200, _repo(5)), (200, _repo([3, None, {}])),
+        (200, "<html>Log in to the hotel's network</html>"),
+        (200, "[]"),
+        (200, "null"),
+        (200, "{}"),
+        (200, "[" * 100_000),
+        (200, _repo([], 7)),
+        (200, _repo([], "../../x")),
+        (200, _repo(5)),
+        (200, _repo([3, None, {}])),
         (200, _repo([{"rfilename": 3, "size": -1, "blobId": []}])),
         (200, _repo([{"rfilename": "x.gguf", "size": "9", "lfs": {"sha256": "../x", "size": 9}}])),
-        (500, ""), (429, ""), (403, ""), (404, ""), (418, "{"),
+        (500, ""),
+        (429, ""),
+        (403, ""),
+        (404, ""),
+        (418, "{"),
     ],
-)  # fmt: skip
+)
 def test_whatever_a_hub_answers_ends_in_a_sentence(home, hub, capsys, status, body):
     hub.api = (status, body.encode())
     assert whole(["pull", "a/b"]) in (1, 2)
@@ -589,9 +613,7 @@ def test_whatever_a_hub_answers_ends_in_a_sentence(home, hub, capsys, status, bo
     assert not cache(home).exists()
 
 
-@pytest.mark.parametrize(
-    "away", ["ftp://127.0.0.1/x", "http://[::1", "http://127.0.0.1:9/x", "file:///etc/passwd", "//", "x" * 9000]
-)
+@pytest.mark.parametrize("away", ["ftp://127.0.0.1/x", "http://[::1", "http://127.0.0.1:9/x", "file:///etc/passwd", "//", "x" * 9000])
 def test_wherever_a_hub_leads_ends_in_a_sentence(home, hub, capsys, away):
     hub.away = away
     assert whole(["pull", REPO, "--force"]) == 1

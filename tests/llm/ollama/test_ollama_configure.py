@@ -42,11 +42,7 @@ def test_by_default_it_is_shown_and_nothing_is_changed(machine, asked, tmp_path)
     assert step["writes"] == [DROP_IN]
     assert step["commands"][-2:] == [["systemctl", "daemon-reload"], ["systemctl", "restart", "ollama"]]
     # A coarser cache is used with flash attention alone.
-    assert step["commands"][1][-3:] == [
-        "OLLAMA_FLASH_ATTENTION=1",
-        "OLLAMA_KV_CACHE_TYPE=q8_0",
-        "OLLAMA_NUM_PARALLEL=4",
-    ]
+    assert step["commands"][1][-3:] == ["OLLAMA_FLASH_ATTENTION=1", "OLLAMA_KV_CACHE_TYPE=q8_0", "OLLAMA_NUM_PARALLEL=4"]
     assert not list((machine / "etc/systemd/system/ollama.service.d").glob("rigup*"))
     status, said = asked("--parallel", "4")
     assert "Nothing was changed." in said.out
@@ -84,17 +80,41 @@ def test_the_override_of_the_tables(machine, asked):
 
 
 WRONG = [
-    ("HSA_OVERRIDE_GFX_VERSION", "gfx1100"), ("HSA_OVERRIDE_GFX_VERSION", '"11.0.0"'), ("OLLAMA_NUM_PARALLEL", "0"),
-    ("OLLAMA_NUM_PARALLEL", "four"), ("OLLAMA_NUM_PARALLEL", "٣"), ("OLLAMA_HOST", "host:99999"), ("OLLAMA_HOST", "a b"),
-    ("OLLAMA_HOST", ""), ("OLLAMA_MODELS", "models"), ("OLLAMA_MODELS", "/a/../b"), ("OLLAMA_MODELS", "/a b"), ("OLLAMA_MODELS", "/a\nUser=root"),
-    ("OLLAMA_KV_CACHE_TYPE", "q5_0"), ("OLLAMA_FLASH_ATTENTION", "yes"), ("OLLAMA_KEEP_ALIVE", "soon"), ("OLLAMA_CONTEXT_LENGTH", "12"),
-    ("HTTPS_PROXY", "http://me:secret@proxy:3128"), ("HTTPS_PROXY", "proxy:3128"), ("LD_PRELOAD", "/x.so"), ("OLLAMA_X", 'a"b'), ("OLLAMA_X", "50%"),
-]  # fmt: skip
+    ("HSA_OVERRIDE_GFX_VERSION", "gfx1100"),
+    ("HSA_OVERRIDE_GFX_VERSION", '"11.0.0"'),
+    ("OLLAMA_NUM_PARALLEL", "0"),
+    ("OLLAMA_NUM_PARALLEL", "four"),
+    ("OLLAMA_NUM_PARALLEL", "٣"),
+    ("OLLAMA_HOST", "host:99999"),
+    ("OLLAMA_HOST", "a b"),
+    ("OLLAMA_HOST", ""),
+    ("OLLAMA_MODELS", "models"),
+    ("OLLAMA_MODELS", "/a/../b"),
+    ("OLLAMA_MODELS", "/a b"),
+    ("OLLAMA_MODELS", "/a\nUser=root"),
+    ("OLLAMA_KV_CACHE_TYPE", "q5_0"),
+    ("OLLAMA_FLASH_ATTENTION", "yes"),
+    ("OLLAMA_KEEP_ALIVE", "soon"),
+    ("OLLAMA_CONTEXT_LENGTH", "12"),
+    ("HTTPS_PROXY", "http://me:secret@proxy:3128"),
+    ("HTTPS_PROXY", "proxy:3128"),
+    ("LD_PRELOAD", "/x.so"),
+    ("OLLAMA_X", 'a"b'),
+    ("OLLAMA_X", "50%"),
+]
 RIGHT = [
-    ("OLLAMA_HOST", "0.0.0.0"), ("OLLAMA_HOST", ":11434"), ("OLLAMA_HOST", "[::1]:11434"), ("OLLAMA_HOST", "http://127.0.0.1:8080"),
-    ("OLLAMA_KEEP_ALIVE", "-1"), ("OLLAMA_KEEP_ALIVE", "1h30m"), ("OLLAMA_MODELS", "/srv/models"), ("HTTPS_PROXY", "http://proxy:3128"),
-    ("HSA_OVERRIDE_GFX_VERSION", "10.3.0"), ("OLLAMA_ORIGINS", "http://a,http://b"), ("HIP_VISIBLE_DEVICES", "0,1"),
-]  # fmt: skip
+    ("OLLAMA_HOST", "0.0.0.0"),
+    ("OLLAMA_HOST", ":11434"),
+    ("OLLAMA_HOST", "[::1]:11434"),
+    ("OLLAMA_HOST", "http://127.0.0.1:8080"),
+    ("OLLAMA_KEEP_ALIVE", "-1"),
+    ("OLLAMA_KEEP_ALIVE", "1h30m"),
+    ("OLLAMA_MODELS", "/srv/models"),
+    ("HTTPS_PROXY", "http://proxy:3128"),
+    ("HSA_OVERRIDE_GFX_VERSION", "10.3.0"),
+    ("OLLAMA_ORIGINS", "http://a,http://b"),
+    ("HIP_VISIBLE_DEVICES", "0,1"),
+]
 
 
 @pytest.mark.parametrize(("name", "value"), WRONG)
@@ -129,8 +149,12 @@ def test_who_opens_it_to_others_is_told_what_that_means(machine, asked):
 
 @pytest.mark.parametrize(
     ("base", "words"),
-    [("macbook", "launchctl setenv OLLAMA_NUM_PARALLEL 4"), ("windows-radeon", 'setx OLLAMA_NUM_PARALLEL "4"'), ("cpu-server", "OLLAMA_NUM_PARALLEL=4 ollama serve")],
-)  # fmt: skip
+    [
+        ("macbook", "launchctl setenv OLLAMA_NUM_PARALLEL 4"),
+        ("windows-radeon", 'setx OLLAMA_NUM_PARALLEL "4"'),
+        ("cpu-server", "OLLAMA_NUM_PARALLEL=4 ollama serve"),
+    ],
+)
 def test_where_no_systemd_starts_it_it_is_told_what_to_type(base, words, tmp_path, monkeypatch, asked):
     unpack(machine_files(base), tmp_path / "other")
     opened = sources.open_source

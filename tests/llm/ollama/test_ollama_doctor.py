@@ -61,8 +61,10 @@ def test_an_override_that_the_service_has_is_in_force(apu):
     override = by_name(told)["HSA_OVERRIDE_GFX_VERSION"]
     assert (told.verdict, told.manager, told.user) == ("healthy", "systemd", "ollama")
     assert (override.state, override.running, override.source) == (
-        "in-force", "11.0.0", "/etc/systemd/system/ollama.service.d/override.conf",
-    )  # fmt: skip
+        "in-force",
+        "11.0.0",
+        "/etc/systemd/system/ollama.service.d/override.conf",
+    )
     assert [(one.library, one.compute) for one in told.devices] == [("rocm", "gfx1103")]
     assert told.models.path == "/usr/share/ollama/.ollama/models"
     [inside] = told.integrated
@@ -100,20 +102,12 @@ def test_a_unit_that_says_what_the_server_does_not_have_yet(apu, tmp_path):
 
 def test_a_log_alone_tells_devices_and_what_it_runs_with(tmp_path, capsys):
     log = tmp_path / "ollama.log"
-    log.write_text(
-        'level=INFO msg="server config" env="map[OLLAMA_KEEP_ALIVE:24h0m0s HSA_OVERRIDE_GFX_VERSION:]"\n' + COMPUTES
-    )
+    log.write_text('level=INFO msg="server config" env="map[OLLAMA_KEEP_ALIVE:24h0m0s HSA_OVERRIDE_GFX_VERSION:]"\n' + COMPUTES)
     assert run(["ollama", "doctor", "--from", str(log), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["schema"] == "rigup.ollama-doctor/1"
     assert told["devices"] == [
-        {
-            "library": "cuda",
-            "name": "NVIDIA GeForce RTX 3080",
-            "compute": "8.6",
-            "total": int(9.7 * GIB),
-            "available": int(8.9 * GIB),
-        }
+        {"library": "cuda", "name": "NVIDIA GeForce RTX 3080", "compute": "8.6", "total": int(9.7 * GIB), "available": int(8.9 * GIB)}
     ]
     assert {one["name"]: one["running"] for one in told["settings"]} == {"OLLAMA_KEEP_ALIVE": "24h0m0s"}
 
@@ -151,8 +145,10 @@ def test_without_ollama_it_says_so(tmp_path, capsys):
 
 def test_rows_of_ollama_ps():
     assert loaded.rows(TABLE) == [
-        ("qwen3:8b", "6.6 GB", 76, 4096), ("llama3.2:latest", "3.4 GB", 100, 8192), ("tiny:latest", "1.0 GB", 0, 512),
-    ]  # fmt: skip
+        ("qwen3:8b", "6.6 GB", 76, 4096),
+        ("llama3.2:latest", "3.4 GB", 100, 8192),
+        ("tiny:latest", "1.0 GB", 0, 512),
+    ]
     older = "NAME\tID\tSIZE\tPROCESSOR\tUNTIL\n".expandtabs(16) + "a:b\tx\t1.2 GB\t100% GPU\tForever\n".expandtabs(16)
     assert loaded.rows(older) == [("a:b", "1.2 GB", 100, None)]
     assert loaded.rows("") == loaded.rows("Error: connection refused\n") == []
@@ -168,14 +164,14 @@ def gguf(tmp_path_factory):
 
 
 def pools(card):
-    return [Pool(name="card", kind="vram", backend="cuda", total=card, free=card), Pool(name="RAM", kind="ram", backend="cpu", total=64 * GIB, free=60 * GIB)]  # fmt: skip
+    return [
+        Pool(name="card", kind="vram", backend="cuda", total=card, free=card),
+        Pool(name="RAM", kind="ram", backend="cpu", total=64 * GIB, free=60 * GIB),
+    ]
 
 
 def held(gguf, card, integrated=(), table=TABLE):
-    host = Machine(
-        ollama_ps=table.splitlines()[0] + "\n" + table.splitlines()[1],
-        ollama_show=f"# Modelfile\nFROM {gguf}\nTEMPLATE x\n",
-    )
+    host = Machine(ollama_ps=table.splitlines()[0] + "\n" + table.splitlines()[1], ollama_show=f"# Modelfile\nFROM {gguf}\nTEMPLATE x\n")
     return loaded.loaded(host, {"OLLAMA_NUM_PARALLEL": "2"}, list(integrated), pools(card))
 
 

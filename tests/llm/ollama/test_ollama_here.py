@@ -23,10 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes and s
 @pytest.fixture
 def server(tmp_path):
     """A process called ollama with an environment of its own."""
-    if (
-        shutil.which("pgrep") is None
-        or subprocess.run(["pgrep", "-x", "ollama"], check=False, capture_output=True).returncode == 0
-    ):
+    if shutil.which("pgrep") is None or subprocess.run(["pgrep", "-x", "ollama"], check=False, capture_output=True).returncode == 0:
         pytest.skip("there is no pgrep, or an ollama runs here")
     shutil.copy("/bin/sleep", tmp_path / "ollama")
     made = subprocess.Popen([tmp_path / "ollama", "600"], env={"OLLAMA_NUM_PARALLEL": "3", "HOME": "/nowhere"})
@@ -110,17 +107,28 @@ def test_the_drop_in_is_written_the_service_restarted_and_all_of_it_taken_back(t
     (tmp_path / "bin" / "systemctl").write_text('#!/bin/sh\necho "systemctl $*" >> "$CALLS"\n')
     (tmp_path / "bin" / "systemctl").chmod(0o755)
     done = subprocess.run(
-        ["unshare", "-m", "sh", "-c", APPLIED], check=False, capture_output=True, text=True, timeout=300,
+        ["unshare", "-m", "sh", "-c", APPLIED],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
         env={
-            **os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "RIGUP": f"{sys.executable} -m rigup",
-            "CALLS": str(tmp_path / "calls"), "XDG_STATE_HOME": str(tmp_path / "state"), "LC_ALL": "C.UTF-8",
+            **os.environ,
+            "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+            "RIGUP": f"{sys.executable} -m rigup",
+            "CALLS": str(tmp_path / "calls"),
+            "XDG_STATE_HOME": str(tmp_path / "state"),
+            "LC_ALL": "C.UTF-8",
         },
-    )  # fmt: skip
+    )
     if done.returncode == 77 or "unshare failed" in done.stderr:
         pytest.skip("no mounts of one's own here")
     assert done.returncode == 0, done.stdout + done.stderr
     files = [line for line in done.stdout.splitlines() if line.startswith("Environment=") or line == "gone"]
     assert files == [
-        'Environment="OLLAMA_NUM_PARALLEL=4"', 'Environment="OLLAMA_MODELS=/srv/models"', 'Environment="OLLAMA_NUM_PARALLEL=4"', "gone",
-    ]  # fmt: skip
+        'Environment="OLLAMA_NUM_PARALLEL=4"',
+        'Environment="OLLAMA_MODELS=/srv/models"',
+        'Environment="OLLAMA_NUM_PARALLEL=4"',
+        "gone",
+    ]
     assert (tmp_path / "calls").read_text() == "systemctl daemon-reload\nsystemctl restart ollama\n" * 4

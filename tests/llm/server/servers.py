@@ -73,9 +73,7 @@ LONG = 1 << 17  # tokens of context: an answer that ignores its end goes on for 
 
 
 def wish(path, python, name, context=512, **more):
-    return StartRequest(
-        model=str(path), engine="xllamacpp", python=python, name=name, on="cpu", context=context, **more
-    )
+    return StartRequest(model=str(path), engine="xllamacpp", python=python, name=name, on="cpu", context=context, **more)
 
 
 def raw(port, request, until=None):

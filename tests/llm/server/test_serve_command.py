@@ -27,9 +27,12 @@ class Command:
     def __init__(self, *words, **variables):
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **variables}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "rigup", "serve", *words, "--port", "0", "--json", "--on", "cpu"], env=environ, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, "-m", "rigup", "serve", *words, "--port", "0", "--json", "--on", "cpu"],
+            env=environ,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         text = ""
         while line := self.process.stdout.readline():
             text += line
@@ -40,9 +43,7 @@ class Command:
             self.port = int(self.told["base_url"].split(":")[2].split("/")[0])
 
     def ask(self, path, key):
-        asked = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}{path}", headers={"Authorization": f"Bearer {key}"}
-        )
+        asked = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers={"Authorization": f"Bearer {key}"})
         with urllib.request.urlopen(asked, timeout=WAIT) as answer:
             return json.load(answer)
 
@@ -224,9 +225,7 @@ def test_without_its_extra_it_says_what_to_install(monkeypatch):
     import importlib.util
 
     real = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *more: None if name == "httptools" else real(name, *more)
-    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "httptools" else real(name, *more))
     found = said("x.gguf")
     assert found.exit_code == 2
     assert "rigup[llm]" in found.output

@@ -52,10 +52,7 @@ def test_by_default_it_is_shown_and_nothing_is_changed(account, capsys):
     assert run(["serve", "a model.gguf", "--install-service", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["schema"], told["verdict"]) == ("rigup.apply/1", "possible")
-    assert [one["writes"][0] for one in told["steps"]] == [
-        str(service.key_file(os.environ, "serve")),
-        str(unit(account)),
-    ]
+    assert [one["writes"][0] for one in told["steps"]] == [str(service.key_file(os.environ, "serve")), str(unit(account))]
     assert run(["serve", "a model.gguf", "--install-service"]) == 0
     assert "With --yes it is done." in capsys.readouterr().err
     assert not (account / "config").exists()
@@ -63,25 +60,12 @@ def test_by_default_it_is_shown_and_nothing_is_changed(account, capsys):
 
 
 def test_an_option_that_is_given_several_times_is_in_the_service_so(account):
-    assert (
-        run(["serve", "a model.gguf", "--set", "temperature=0.6", "--set", "top-k=20", "--install-service", "--yes"])
-        == 0
-    )
+    assert run(["serve", "a model.gguf", "--set", "temperature=0.6", "--set", "top-k=20", "--install-service", "--yes"]) == 0
     assert '"serve" "--set" "temperature=0.6" "--set" "top-k=20" "--port"' in unit(account).read_text()
 
 
 def test_it_is_installed_with_whole_paths_and_its_key_in_a_file_of_its_own(account, capsys):
-    words = [
-        "serve",
-        "b=a model.gguf",
-        "--parallel",
-        "2",
-        "--no-embeddings",
-        "--on",
-        "cpu",
-        "--install-service",
-        "--yes",
-    ]
+    words = ["serve", "b=a model.gguf", "--parallel", "2", "--no-embeddings", "--on", "cpu", "--install-service", "--yes"]
     assert run(words) == 0
     text, key = unit(account).read_text(), service.key_file(os.environ, "serve")
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
@@ -90,13 +74,11 @@ def test_it_is_installed_with_whole_paths_and_its_key_in_a_file_of_its_own(accou
     everywhere = text + told.out + told.err + "".join(one.read_text() for one in (account / "state").rglob("*.json*"))
     assert key.read_text() not in everywhere
     (start,) = [line for line in text.splitlines() if line.startswith("ExecStart=")]
-    assert start.endswith(f'"serve" "--on" "cpu" "--parallel" "2" "--no-embeddings" "--port" "8033" "--key-file" "{key}" "--" "b={account}/a model.gguf"')  # fmt: skip
+    assert start.endswith(
+        f'"serve" "--on" "cpu" "--parallel" "2" "--no-embeddings" "--port" "8033" "--key-file" "{key}" "--" "b={account}/a model.gguf"'
+    )
     assert f'Environment="PATH={os.environ["PATH"].split(os.pathsep)[0]}' in text
-    assert said(account) == [
-        "--user daemon-reload",
-        "--user enable rigup-serve.service",
-        "--user restart rigup-serve.service",
-    ]
+    assert said(account) == ["--user daemon-reload", "--user enable rigup-serve.service", "--user restart rigup-serve.service"]
     before = key.read_text()
     assert run(words) == 0
     assert key.read_text() == before
@@ -106,9 +88,7 @@ def test_it_is_installed_with_whole_paths_and_its_key_in_a_file_of_its_own(accou
 def test_systemd_reads_the_unit_as_it_is_meant(account):
     shutil.copy(account / "a model.gguf", account / '50% $HOME "x".gguf')
     assert run(["serve", 'a=50% $HOME "x".gguf', "--install-service", "--yes"]) == 0
-    done = subprocess.run(
-        ["systemd-analyze", "verify", str(unit(account))], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(["systemd-analyze", "verify", str(unit(account))], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -181,6 +161,14 @@ def test_a_real_systemd_runs_it_and_starts_it_again(tmp_path, tiny_model, engine
     done = beside_systemd([sys.executable, str(script), str(tiny_model), engine_python, port], environ, 300)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {
-        "installed": 0, "enabled": "enabled", "answer": "3 4 5 6 7", "engines": 1,
-        "again": True, "answer again": "3 4 5 6 7", "engines again": 1, "undone": 0, "state": "inactive", "engines after": 0,
-    }  # fmt: skip
+        "installed": 0,
+        "enabled": "enabled",
+        "answer": "3 4 5 6 7",
+        "engines": 1,
+        "again": True,
+        "answer again": "3 4 5 6 7",
+        "engines again": 1,
+        "undone": 0,
+        "state": "inactive",
+        "engines after": 0,
+    }

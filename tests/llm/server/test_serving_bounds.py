@@ -55,11 +55,22 @@ def told(answer):
         (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"x: " + b"y" * 400_000, 431, "bad_request"),
         (b"nonsense\r\n\r\n", 400, "bad_request"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", 400, "bad_request"),
-        (b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nAuthorization: Bearer " + KEY.encode() + b"\r\n\r\n"
-         + b"1000\r\n" + b"x" * 4096 + b"\r\n1000\r\n" + b"x" * 4096 + b"\r\n1000\r\n" + b"x" * 4096, 413, "request_too_large"),
+        (
+            b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nAuthorization: Bearer "
+            + KEY.encode()
+            + b"\r\n\r\n"
+            + b"1000\r\n"
+            + b"x" * 4096
+            + b"\r\n1000\r\n"
+            + b"x" * 4096
+            + b"\r\n1000\r\n"
+            + b"x" * 4096,
+            413,
+            "request_too_large",
+        ),
         (post("/v1/chat/completions", b'{"model": "one"}'), 503, "model_not_loaded"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_told_as_openai_tells_it(server, request_, status, code):
     found, body, head = told(raw(server.port, request_))
     assert (found, body["error"]["code"]) == (status, code)
@@ -75,13 +86,20 @@ def test_health_wants_no_key_and_models_do(server):
 
 
 def test_the_key_comes_as_clients_of_either_house_send_it(server):
-    for line, status in ((f"x-api-key: {KEY}", 200), (f"authorization: bearer {KEY}", 200), ("x-api-key: wrong", 401), (f"authorization: Basic {KEY}", 401)):  # fmt: skip
+    for line, status in (
+        (f"x-api-key: {KEY}", 200),
+        (f"authorization: bearer {KEY}", 200),
+        ("x-api-key: wrong", 401),
+        (f"authorization: Basic {KEY}", 401),
+    ):
         asked = f"GET /v1/models HTTP/1.1\r\nHost: x\r\n{line}\r\n\r\n".encode()
         assert told(raw(server.port, asked))[0] == status, line
 
 
 def test_a_page_of_another_site_gets_no_leave(server):
-    asked = b"OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: x\r\nOrigin: https://evil.example\r\nAccess-Control-Request-Method: POST\r\n\r\n"
+    asked = (
+        b"OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: x\r\nOrigin: https://evil.example\r\nAccess-Control-Request-Method: POST\r\n\r\n"
+    )
     status, _body, head = told(raw(server.port, asked))
     assert status == 401
     assert "access-control" not in head
@@ -153,12 +171,18 @@ def test_labels_of_metrics_cannot_break_out():
 @pytest.mark.parametrize(
     "body",
     [
-        {}, {"input": 3}, {"input": [3]}, {"input": [{"role": "odd", "content": "x"}]}, {"input": [{"type": "computer_call"}]},
-        {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, {"input": [{"role": "user"}]},
-        {"input": [{"role": "user", "content": [{"type": "input_text", "text": 3}]}]}, {"input": "x", "previous_response_id": "r"},
+        {},
+        {"input": 3},
+        {"input": [3]},
+        {"input": [{"role": "odd", "content": "x"}]},
+        {"input": [{"type": "computer_call"}]},
+        {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]},
+        {"input": [{"role": "user"}]},
+        {"input": [{"role": "user", "content": [{"type": "input_text", "text": 3}]}]},
+        {"input": "x", "previous_response_id": "r"},
         {"input": [{"type": "function_call_output", "call_id": "c", "output": {"a": 1}}]},
     ],
-)  # fmt: skip
+)
 def test_what_no_chat_has_is_refused(body):
     with pytest.raises(Refused) as error:
         as_chat({"tool_choice": "required", **body})
@@ -168,11 +192,18 @@ def test_what_no_chat_has_is_refused(body):
 @pytest.mark.parametrize(
     "schema",
     [
-        {"type": "string", "pattern": "a+"}, {"type": "integer", "minimum": 3}, {"allOf": [{}]}, {"type": "odd"}, {"$ref": "https://x"},
-        {"$ref": "#/none"}, {"type": "string", "maxLength": 10**9}, {"type": "string", "maxLength": -1}, {"type": "object", "properties": []} | {"properties": [1]},
+        {"type": "string", "pattern": "a+"},
+        {"type": "integer", "minimum": 3},
+        {"allOf": [{}]},
+        {"type": "odd"},
+        {"$ref": "https://x"},
+        {"$ref": "#/none"},
+        {"type": "string", "maxLength": 10**9},
+        {"type": "string", "maxLength": -1},
+        {"type": "object", "properties": []} | {"properties": [1]},
         {"type": "array", "items": 3},
     ],
-)  # fmt: skip
+)
 def test_a_schema_that_no_grammar_holds_is_refused(schema):
     with pytest.raises(Refused) as error:
         gbnf(schema)
@@ -190,13 +221,7 @@ def test_a_schema_as_large_as_none_is_refused():
 
 
 def test_a_grammar_says_what_may_be_left_out():
-    text = gbnf(
-        {
-            "type": "object",
-            "properties": {"a": {"type": "string", "maxLength": 5}, "b": {"const": 'q"'}},
-            "required": ["b"],
-        }
-    )
+    text = gbnf({"type": "object", "properties": {"a": {"type": "string", "maxLength": 5}, "b": {"const": 'q"'}}, "required": ["b"]})
     assert "char{0,5}" in text
     assert '"\\"q\\\\\\"\\""' in text
     assert " | " in text.split("root ::=")[0] or " | " in text
@@ -222,7 +247,7 @@ def test_what_a_model_is_can_be_asked_with_a_prefix_before_its_name(server, path
 
 def test_a_name_that_is_served_is_not_cut():
     known = dict.fromkeys(("2.5", "qwen2.5", "a.b"))
-    for asked, name in (("qwen2.5", "qwen2.5"), ("hub.qwen2.5:latest", "qwen2.5"), ("a.b", "a.b"), ("x.a.b", "a.b"), ("hub.7b", "hub.7b")):  # fmt: skip
+    for asked, name in (("qwen2.5", "qwen2.5"), ("hub.qwen2.5:latest", "qwen2.5"), ("a.b", "a.b"), ("x.a.b", "a.b"), ("hub.7b", "hub.7b")):
         assert served_name({"model": asked}, known, prefixed=True) == name
     assert served_name({"model": "x.2.5"}, known, prefixed=False) == "x.2.5"
     assert served_name({"model": 3}, known, prefixed=True) == 3

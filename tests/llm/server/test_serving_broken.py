@@ -37,7 +37,7 @@ class Endpoint:
                 while b"\r\n\r\n" not in asked:
                     asked += client.recv(65536)
                 head, _gap, body = asked.partition(b"\r\n\r\n")
-                length = next((int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")), 0)  # fmt: skip
+                length = next((int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")), 0)
                 while len(body) < length:
                     body += client.recv(65536)
                 if head.startswith(b"GET"):
@@ -79,9 +79,7 @@ def test_one_that_breaks_off_within_a_piece_is_cut(sent):
     assert not answer.endswith(b"0\r\n\r\n")
 
 
-@pytest.mark.parametrize(
-    "sent", [b"", b"HTTP/1.1 200", b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nx: " + b"y" * 100_000]
-)
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200", b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nx: " + b"y" * 100_000])
 def test_one_that_never_began_is_told_with_a_status(sent):
     with Endpoint(sent) as endpoint, served(endpoint) as server:
         answer = raw(server.port, post("/v1/chat/completions", b'{"stream":true}'))
@@ -93,13 +91,25 @@ INNER = b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{
 _AUTH = b"Authorization: Bearer " + KEY.encode() + b"\r\n"
 SMUGGLED = {
     "pipelined": post("/v1/chat/completions", b'{"a":1}') + INNER,
-    "both lengths": b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + _AUTH + b'Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n' + INNER,
-    "two lengths": b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + _AUTH + b'Content-Length: 7\r\nContent-Length: 2\r\n\r\n{"a":1}' + INNER,
-    "odd coding": b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + _AUTH + b'Transfer-Encoding: xchunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n' + INNER,
-    "blank before the colon": b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + _AUTH + b'Transfer-Encoding : chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n' + INNER,
+    "both lengths": b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
+    + _AUTH
+    + b'Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n'
+    + INNER,
+    "two lengths": b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
+    + _AUTH
+    + b'Content-Length: 7\r\nContent-Length: 2\r\n\r\n{"a":1}'
+    + INNER,
+    "odd coding": b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
+    + _AUTH
+    + b'Transfer-Encoding: xchunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n'
+    + INNER,
+    "blank before the colon": b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
+    + _AUTH
+    + b'Transfer-Encoding : chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n'
+    + INNER,
     "a line in a value": b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + _AUTH + b"X: a\rContent-Length: 7\r\n\r\n" + INNER,
     "a path with a line": b"POST /v1/chat/completions\r\nX: y HTTP/1.1\r\nHost: x\r\n" + _AUTH + b"\r\n" + INNER,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SMUGGLED)
@@ -139,11 +149,11 @@ def quiet():
 
 
 _VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20
-)  # fmt: skip
-_NAMES = st.sampled_from(
-    ["model", "messages", "stream", "tools", "tool_choice", "response_format", "n", "input", "text"]
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
 )
+_NAMES = st.sampled_from(["model", "messages", "stream", "tools", "tool_choice", "response_format", "n", "input", "text"])
 _PATHS = st.sampled_from(["chat/completions", "completions", "responses", "embeddings", "rerank", "messages"])
 
 
@@ -182,14 +192,14 @@ TAKEN = {
     "HTTP/1.0": b"POST /v1/chat/completions HTTP/1.0\r\n" + _AUTH + b'Content-Length: 7\r\n\r\n{"a":1}',
     "blanks around values": _START + b'Content-Length:   7 \t \r\n\r\n{"a":1}',
     "a query": _START.replace(b"completions HTTP", b"completions?api-version=1 HTTP") + b'Content-Length: 7\r\n\r\n{"a":1}',
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("in_bytes", [False, True])
 @pytest.mark.parametrize("name", TAKEN)
 def test_a_request_is_read_in_each_form_however_it_is_cut(name, in_bytes):
     request = TAKEN[name]
-    with Endpoint(ANSWER) as endpoint, served(endpoint) as server, socket.create_connection(("127.0.0.1", server.port), WAIT) as door:  # fmt: skip
+    with Endpoint(ANSWER) as endpoint, served(endpoint) as server, socket.create_connection(("127.0.0.1", server.port), WAIT) as door:
         door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for piece in (bytes([one]) for one in request) if in_bytes else [request]:
             door.sendall(piece)
@@ -216,7 +226,7 @@ REFUSED = {
     "no version": b"POST /v1/chat/completions\r\n\r\n",
     "an upgrade with both framings": _START + UPGRADE + b"Content-Length: 7\r\n" + CHUNKED,
     "a long head": _START + b"x: " + b"y" * 40_000 + b'\r\nContent-Length: 7\r\n\r\n{"a":1}',
-}  # fmt: skip
+}
 
 
 def test_what_could_be_read_in_two_ways_is_refused():
@@ -236,9 +246,7 @@ def test_who_waits_for_leave_to_send_a_body_has_it():
             door.sendall(b'{"a"')
             door.sendall(b":1}")
             assert b"".join(iter(lambda: door.recv(65536), b"")).startswith(b"HTTP/1.1 200")
-        assert raw(server.port, _START + b"Expect: 100-continue\r\nContent-Length: 1001\r\n\r\n").startswith(
-            b"HTTP/1.1 413"
-        )
+        assert raw(server.port, _START + b"Expect: 100-continue\r\nContent-Length: 1001\r\n\r\n").startswith(b"HTTP/1.1 413")
     assert len(endpoint.asked) == 1
 
 

@@ -25,12 +25,23 @@ pytestmark = pytest.mark.llm
 WEATHER = {
     "type": "function",
     "function": {
-        "name": "weather", "description": "The weather of a city.",
-        "parameters": {"type": "object", "properties": {"city": {"enum": ["lima", "oslo"]}}, "required": ["city"], "additionalProperties": False},
+        "name": "weather",
+        "description": "The weather of a city.",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"enum": ["lima", "oslo"]}},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
     },
-}  # fmt: skip
+}
 CLOCK = {"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {}}}}
-SCHEMA = {"type": "object", "properties": {"city": {"enum": ["lima", "oslo"]}, "sunny": {"type": "boolean"}}, "required": ["city", "sunny"], "additionalProperties": False}  # fmt: skip
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"enum": ["lima", "oslo"]}, "sunny": {"type": "boolean"}},
+    "required": ["city", "sunny"],
+    "additionalProperties": False,
+}
 FORM = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
 
 
@@ -124,9 +135,15 @@ def test_a_tool_is_called_where_it_must_be(client, choice, text):
 
 def test_a_forced_call_streams(client):
     pieces = list(
-        say(client, "capital of peru", tools=[CLOCK, WEATHER], tool_choice={"type": "function", "function": {"name": "weather"}},
-            stream=True, stream_options={"include_usage": True})
-    )  # fmt: skip
+        say(
+            client,
+            "capital of peru",
+            tools=[CLOCK, WEATHER],
+            tool_choice={"type": "function", "function": {"name": "weather"}},
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+    )
     calls = [call for one in pieces if one.choices for call in one.choices[0].delta.tool_calls or ()]
     assert [call.function.name for call in calls] == ["weather"]
     assert json.loads(calls[0].function.arguments)["city"] in ("lima", "oslo")
@@ -142,7 +159,12 @@ def test_a_tool_that_is_not_there_cannot_be_forced(client):
 
 
 def test_what_no_grammar_of_ours_says_the_engine_holds(client):
-    code = {"type": "object", "properties": {"code": {"type": "string", "pattern": "^[a-z]{3}$"}}, "required": ["code"], "additionalProperties": False}  # fmt: skip
+    code = {
+        "type": "object",
+        "properties": {"code": {"type": "string", "pattern": "^[a-z]{3}$"}},
+        "required": ["code"],
+        "additionalProperties": False,
+    }
     tool = {"type": "function", "function": {"name": "spell", "parameters": code}}
     told = say(client, "repeat red", tools=[tool], tool_choice="required", max_tokens=200).choices[0]
     assert re.fullmatch("[a-z]{3}", json.loads(told.message.tool_calls[0].function.arguments)["code"])
@@ -150,10 +172,12 @@ def test_what_no_grammar_of_ours_says_the_engine_holds(client):
 
 FLAT = {"type": "function", **WEATHER["function"]}
 TALK = [
-    {"role": "developer", "content": "Be brief."}, {"role": "user", "content": [{"type": "input_text", "text": "weather in oslo"}]},
+    {"role": "developer", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "input_text", "text": "weather in oslo"}]},
     {"type": "function_call", "call_id": "c1", "name": "weather", "arguments": '{"city":"oslo"}'},
-    {"type": "function_call_output", "call_id": "c1", "output": "sunny"}, {"role": "user", "content": "capital of peru"},
-]  # fmt: skip
+    {"type": "function_call_output", "call_id": "c1", "output": "sunny"},
+    {"role": "user", "content": "capital of peru"},
+]
 
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "name": "weather"}])
@@ -179,11 +203,7 @@ def test_a_forced_call_streams_in_responses(client):
 
 def test_a_forced_call_that_is_cut_off_is_told_as_such(client):
     told = client.responses.create(model="tiny", input="x", tool_choice="required", tools=[FLAT], max_output_tokens=3)
-    assert (told.status, told.incomplete_details.reason, told.output[0].type) == (
-        "incomplete",
-        "max_output_tokens",
-        "message",
-    )
+    assert (told.status, told.incomplete_details.reason, told.output[0].type) == ("incomplete", "max_output_tokens", "message")
 
 
 CITY = WEATHER["function"]["parameters"]
@@ -205,7 +225,9 @@ def test_a_schema_is_held_in_responses(client):
     assert len(pieces) > 3
     assert "".join(pieces) == stream.get_final_response().output_text
     jsonschema.validate(json.loads("".join(pieces)), CITY)
-    assert [event.sequence_number for event in events if hasattr(event, "sequence_number")] == sorted({event.sequence_number for event in events if hasattr(event, "sequence_number")})  # fmt: skip
+    assert [event.sequence_number for event in events if hasattr(event, "sequence_number")] == sorted(
+        {event.sequence_number for event in events if hasattr(event, "sequence_number")}
+    )
     with pytest.raises(openai.BadRequestError, match="go together"):
         client.responses.create(**asked, tools=[FLAT])
 
@@ -232,9 +254,7 @@ def test_sixteen_clients_at_once(client):
 
 def slots_in_use(server):
     text = raw(server.port, get("/metrics")).decode()
-    return float(
-        next(line for line in text.splitlines() if line.startswith("llamacpp:requests_processing")).split()[-1]
-    )
+    return float(next(line for line in text.splitlines() if line.startswith("llamacpp:requests_processing")).split()[-1])
 
 
 def until(true):
@@ -246,7 +266,10 @@ def until(true):
 
 
 def test_a_client_that_goes_away_frees_its_place(tiny_model, engine_python):
-    with Running([wish(tiny_model, engine_python, "tiny", LONG)]) as server, openai.OpenAI(base_url=server.url, api_key=KEY, timeout=WAIT) as client:  # fmt: skip
+    with (
+        Running([wish(tiny_model, engine_python, "tiny", LONG)]) as server,
+        openai.OpenAI(base_url=server.url, api_key=KEY, timeout=WAIT) as client,
+    ):
         stream = say(client, "repeat red", stream=True, max_tokens=LONG, extra_body={"ignore_eos": True})
         next(iter(stream))
         assert slots_in_use(server) == 1
@@ -292,7 +315,10 @@ def test_what_is_asked_is_not_said(server, client):
 
 
 def test_a_killed_engine_is_told_in_the_stream_and_started_again(tiny_model, engine_python):
-    with Running([wish(tiny_model, engine_python, "tiny", LONG)]) as server, openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=WAIT) as client:  # fmt: skip
+    with (
+        Running([wish(tiny_model, engine_python, "tiny", LONG)]) as server,
+        openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=WAIT) as client,
+    ):
         stream = say(client, "repeat red", stream=True, max_tokens=LONG, extra_body={"ignore_eos": True})
         pieces = iter(stream)
         next(pieces)
@@ -322,7 +348,10 @@ def test_several_models_take_turns(tiny_model, engine_python):
 
 
 def test_an_idle_model_is_ended_and_comes_again(tiny_model, engine_python):
-    with Running([wish(tiny_model, engine_python, "tiny")], idle=0.3) as server, openai.OpenAI(base_url=server.url, api_key=KEY, timeout=WAIT) as client:  # fmt: skip
+    with (
+        Running([wish(tiny_model, engine_python, "tiny")], idle=0.3) as server,
+        openai.OpenAI(base_url=server.url, api_key=KEY, timeout=WAIT) as client,
+    ):
         assert until(lambda: server.engine("tiny") is None)
         assert say(client, "capital of peru").choices[0].message.content == "lima"
 
@@ -331,17 +360,17 @@ def test_a_model_that_does_not_load_says_why(tiny_model, engine_python, tmp_path
     cut = tmp_path / "cut.gguf"
     cut.write_bytes(tiny_model.read_bytes()[:200_000])
     wishes = [wish(cut, engine_python, "cut"), wish(tiny_model, engine_python, "tiny")]
-    with (
-        Running(wishes) as server,
-        openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=WAIT) as client,
-    ):
+    with Running(wishes) as server, openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=WAIT) as client:
         with pytest.raises(openai.InternalServerError, match="Download it again"):
             say(client, "x", model="cut")
         assert say(client, "capital of peru").choices[0].message.content == "lima"
 
 
 def test_streams_end_before_the_server_does(tiny_model, engine_python):
-    with Running([wish(tiny_model, engine_python, "tiny")], grace=10 * WAIT) as server, openai.OpenAI(base_url=server.url, api_key=KEY, timeout=WAIT) as client:  # fmt: skip
+    with (
+        Running([wish(tiny_model, engine_python, "tiny")], grace=10 * WAIT) as server,
+        openai.OpenAI(base_url=server.url, api_key=KEY, timeout=WAIT) as client,
+    ):
         pieces = iter(say(client, "repeat red", stream=True, max_tokens=200, extra_body={"ignore_eos": True}))
         next(pieces)
         server.begin_to_end()
@@ -353,7 +382,9 @@ def test_streams_end_before_the_server_does(tiny_model, engine_python):
 
 def test_a_stream_without_end_does_not_hold_the_server(tiny_model, engine_python):
     with Running([wish(tiny_model, engine_python, "tiny", LONG)], grace=0.2) as server:
-        body = json.dumps({"messages": [{"role": "user", "content": "x"}], "stream": True, "max_tokens": 10**9, "ignore_eos": True}).encode()  # fmt: skip
+        body = json.dumps(
+            {"messages": [{"role": "user", "content": "x"}], "stream": True, "max_tokens": 10**9, "ignore_eos": True}
+        ).encode()
         reader = threading.Thread(target=raw, args=(server.port, post("/v1/chat/completions", body)))
         reader.start()
         assert until(lambda: slots_in_use(server) == 1)
@@ -363,7 +394,10 @@ def test_a_stream_without_end_does_not_hold_the_server(tiny_model, engine_python
 
 
 def test_a_schema_is_held_on_sentence_pieces(tiny_model, engine_python):
-    with Running([wish(sentence_pieces_of(tiny_model), engine_python, "spm")]) as server, openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=WAIT) as client:  # fmt: skip
+    with (
+        Running([wish(sentence_pieces_of(tiny_model), engine_python, "spm")]) as server,
+        openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=WAIT) as client,
+    ):
         told = say(client, "anything", model="spm", response_format=FORM).choices[0]
         assert json.loads(told.message.content)["city"] in ("lima", "oslo")
         text = joined(say(client, "anything", model="spm", response_format=FORM, stream=True))
@@ -380,20 +414,34 @@ def test_a_schema_is_held_on_sentence_pieces(tiny_model, engine_python):
 RICH = {
     "type": "object",
     "properties": {
-        "name": {"type": "string", "minLength": 2}, "tags": {"type": "array", "items": {"enum": ["a", 1, None]}, "minItems": 1, "maxItems": 3},
-        "next": {"$ref": "#/$defs/node"}, "size": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "flag": {"type": "boolean"},
+        "name": {"type": "string", "minLength": 2},
+        "tags": {"type": "array", "items": {"enum": ["a", 1, None]}, "minItems": 1, "maxItems": 3},
+        "next": {"$ref": "#/$defs/node"},
+        "size": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "flag": {"type": "boolean"},
         "map": {"type": "object", "additionalProperties": {"type": "boolean"}},
     },
     "required": ["name", "next", "flag"],
-    "$defs": {"node": {"type": "object", "properties": {"deeper": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}}, "required": ["deeper"]}},
-}  # fmt: skip
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {"deeper": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}},
+            "required": ["deeper"],
+        }
+    },
+}
 
 
 def test_a_rich_schema_is_held_on_sentence_pieces(tiny_model, engine_python):
     """Every answer that is whole is right: the model itself knows nothing, so that the grammar alone does it."""
     form = {"type": "json_schema", "json_schema": {"name": "a", "schema": RICH}}
-    with Running([wish(sentence_pieces_of(tiny_model), engine_python, "spm")]) as server, openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=10 * WAIT) as client:  # fmt: skip
-        told = [say(client, "x", model="spm", response_format=form, temperature=1.5, seed=one, max_tokens=400).choices[0] for one in range(6)]  # fmt: skip
+    with (
+        Running([wish(sentence_pieces_of(tiny_model), engine_python, "spm")]) as server,
+        openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=10 * WAIT) as client,
+    ):
+        told = [
+            say(client, "x", model="spm", response_format=form, temperature=1.5, seed=one, max_tokens=400).choices[0] for one in range(6)
+        ]
     whole = [json.loads(one.message.content) for one in told if one.finish_reason == "stop"]
     assert whole
     for one in whole:

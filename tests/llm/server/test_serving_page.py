@@ -94,16 +94,24 @@ def test_the_page_wants_no_key_holds_none_and_fetches_nothing_from_elsewhere(end
     assert "default-src 'none'; connect-src 'self';" in head
     assert "unsafe" not in head
     assert KEY not in body
-    assert not re.search(
-        r"""\s(?:src|style|on\w+)=["']|<link|@import|url\(|innerHTML|localStorage|https?://[a-z]""", body
-    )
+    assert not re.search(r"""\s(?:src|style|on\w+)=["']|<link|@import|url\(|innerHTML|localStorage|https?://[a-z]""", body)
 
 
 @pytest.mark.parametrize(
     ("accepted", "language"),
-    [("ru-RU,ru;q=0.9,en;q=0.8", "ru"), ("zh-TW", "zh_TW"), ("zh-Hant-HK,zh;q=0.9", "zh_TW"), ("zh-CN,zh;q=0.9", "zh_CN"),
-     ("en-GB,ru;q=0.5", "en"), ("fr,ru;q=0.5", "ru"), ("fr", "en"), ("", "en"), (",;=,", "en"), ("x" * 9000, "en")],
-)  # fmt: skip
+    [
+        ("ru-RU,ru;q=0.9,en;q=0.8", "ru"),
+        ("zh-TW", "zh_TW"),
+        ("zh-Hant-HK,zh;q=0.9", "zh_TW"),
+        ("zh-CN,zh;q=0.9", "zh_CN"),
+        ("en-GB,ru;q=0.5", "en"),
+        ("fr,ru;q=0.5", "ru"),
+        ("fr", "en"),
+        ("", "en"),
+        (",;=,", "en"),
+        ("x" * 9000, "en"),
+    ],
+)
 def test_the_page_speaks_the_language_that_the_browser_asks_for(accepted, language):
     assert wanted_language(accepted) == language
     assert f'<html lang="{language.replace("_", "-")}">' in page(language)[0].decode()
@@ -117,7 +125,12 @@ def test_every_language_has_words_of_its_own():
 
 def test_without_a_key_no_page_of_another_site_may_ask(endpoint):
     with Running([endpoint.wish], key="", rules={"only_local": True}) as server:
-        for origin, status in (("https://evil.example", 403), ("null", 403), (f"http://127.0.0.1:{server.port}", 200), ("http://[::1]:3000", 200)):  # fmt: skip
+        for origin, status in (
+            ("https://evil.example", 403),
+            ("null", 403),
+            (f"http://127.0.0.1:{server.port}", 200),
+            ("http://[::1]:3000", 200),
+        ):
             asked = f"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nOrigin: {origin}\r\n\r\n".encode()
             assert int(raw(server.port, asked).split()[1]) == status, origin
 
@@ -142,9 +155,7 @@ def test_what_a_model_says_is_shown_as_text_whatever_it_is(endpoint, tmp_path: P
         browser.press_enter()
         browser.wait("document.querySelector('.assistant footer button')?.innerText")
         shown = browser.evaluate("document.querySelector('.assistant').innerText")
-        nodes = browser.evaluate(
-            "[...new Set([...document.querySelectorAll('#log *')].map((one) => one.tagName))].sort().join(' ')"
-        )
+        nodes = browser.evaluate("[...new Set([...document.querySelectorAll('#log *')].map((one) => one.tagName))].sort().join(' ')")
         links = browser.evaluate("[...document.querySelectorAll('#log a')].map((one) => one.href).join(' ')")
         code = browser.evaluate("document.querySelector('#log pre').innerText")
         title = browser.evaluate("document.title")
@@ -155,10 +166,7 @@ def test_what_a_model_says_is_shown_as_text_whatever_it_is(endpoint, tmp_path: P
     assert code == 'print("<script>")'
     assert links == "https://example.org/a"
     assert title == "rigup"
-    assert (
-        nodes
-        == "A ARTICLE BLOCKQUOTE BUTTON CODE DETAILS DIV EM FOOTER H2 LI OL P PRE STRONG SUMMARY TABLE TD TH TR UL"
-    )
+    assert nodes == "A ARTICLE BLOCKQUOTE BUTTON CODE DETAILS DIV EM FOOTER H2 LI OL P PRE STRONG SUMMARY TABLE TD TH TR UL"
     (asked,) = endpoint.asked
     assert asked["messages"] == [{"role": "system", "content": "Be <brief>."}, {"role": "user", "content": "Say <it>"}]
     assert (asked["temperature"], asked["stream"]) == (0.5, True)
@@ -215,10 +223,7 @@ def test_why_an_answer_fails_is_told_on_the_page(endpoint, tmp_path: Path):
     with Running([gone, endpoint.wish]) as server, Page(tmp_path) as browser:
         browser.open(f"http://127.0.0.1:{server.port}/#key={KEY}")
         browser.wait("document.body.dataset.ready")
-        assert (
-            browser.evaluate("[...document.querySelector('#model').options].map((one) => one.value).join()")
-            == "gone,a <model>"
-        )
+        assert browser.evaluate("[...document.querySelector('#model').options].map((one) => one.value).join()") == "gone,a <model>"
         browser.type("#text", "Hello")
         browser.press_enter()
         assert "none.gguf" in browser.wait("document.querySelector('.fault')?.innerText")

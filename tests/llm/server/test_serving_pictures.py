@@ -70,7 +70,12 @@ def test_a_picture_is_seen(server, path, colour):
 @pytest.mark.llm
 @pytest.mark.parametrize("colour", COLOURS)
 def test_a_forced_call_sees_it_too(server, colour):
-    parameters = {"type": "object", "properties": {"colour": {"enum": list(COLOURS)}}, "required": ["colour"], "additionalProperties": False}  # fmt: skip
+    parameters = {
+        "type": "object",
+        "properties": {"colour": {"enum": list(COLOURS)}},
+        "required": ["colour"],
+        "additionalProperties": False,
+    }
     tool = {"type": "function", "function": {"name": "paint", "parameters": parameters}}
     body = {**asked("chat/completions", inline(colour)), "tools": [tool], "tool_choice": "required", "max_tokens": 80}
     status, told = ask(server, "chat/completions", body)
@@ -119,15 +124,17 @@ def test_a_chat_shows_a_picture(tiny_model, engine_python, projector, colour, tm
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     (tmp_path / "shown").write_bytes(picture(colour))
     words = ["--engine", "xllamacpp", "--engine-python", engine_python, "--on", "cpu", "--projector", str(projector)]
-    assert run(["chat", str(tiny_model), "repeat ", *words, "--image", str(tmp_path / "shown"), "--set", "temperature=0"]) == 0  # fmt: skip
+    assert run(["chat", str(tiny_model), "repeat ", *words, "--image", str(tmp_path / "shown"), "--set", "temperature=0"]) == 0
     assert capsys.readouterr().out.strip() == colour
 
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["image_url", "http://x", "data:,x"]),
-    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["type", "content", "url", "image_url", "source", "output", "x"]), inner),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.sampled_from(["type", "content", "url", "image_url", "source", "output", "x"]), inner)
+    ),
     max_leaves=25,
-)  # fmt: skip
+)
 
 
 @given(messages=_VALUES)
@@ -141,19 +148,27 @@ def test_whatever_stands_in_messages_is_looked_through(messages):
 @pytest.mark.parametrize(
     "part",
     [
-        {"type": "image_url", "image_url": {"url": "ftp://x/y"}}, {"type": "image_url", "image_url": "//x"}, {"type": "input_image", "image_url": "http://x"},
-        {"type": "image", "source": {"type": "url", "url": "https://x"}}, {"type": "video_url", "video_url": {"url": "http://x"}}, {"type": "input_file", "file_url": "http://x"},
+        {"type": "image_url", "image_url": {"url": "ftp://x/y"}},
+        {"type": "image_url", "image_url": "//x"},
+        {"type": "input_image", "image_url": "http://x"},
+        {"type": "image", "source": {"type": "url", "url": "https://x"}},
+        {"type": "video_url", "video_url": {"url": "http://x"}},
+        {"type": "input_file", "file_url": "http://x"},
         {"type": "tool_result", "content": [{"type": "image", "source": {"type": "url", "url": "https://x"}}]},
     ],
-)  # fmt: skip
+)
 def test_what_lies_elsewhere_is_refused(part):
     with pytest.raises(Refused, match="fetched"):
         check({"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}, part]}]})
 
 
 @pytest.mark.parametrize(
-    "part", [{"type": "output_text", "text": "see", "annotations": [{"type": "url_citation", "url": "https://x"}]}, {"type": "text", "text": "http://x"}]
-)  # fmt: skip
+    "part",
+    [
+        {"type": "output_text", "text": "see", "annotations": [{"type": "url_citation", "url": "https://x"}]},
+        {"type": "text", "text": "http://x"},
+    ],
+)
 def test_addresses_in_texts_are_none_of_it(part):
     check({"input": [{"role": "assistant", "content": [part]}]})
     assert address_of(part) == ""

@@ -23,29 +23,33 @@ def test_what_a_request_does_not_say_is_filled_in():
     for body, filled in (
         ({}, {"temperature": 0.6, "top_k": 20, "chat_template_kwargs": {"enable_thinking": False}}),
         ({"temperature": 0, "top_k": None}, {"temperature": 0, "top_k": 20, "chat_template_kwargs": {"enable_thinking": False}}),
-        ({"chat_template_kwargs": {"enable_thinking": True}}, {"temperature": 0.6, "top_k": 20, "chat_template_kwargs": {"enable_thinking": True}}),
+        (
+            {"chat_template_kwargs": {"enable_thinking": True}},
+            {"temperature": 0.6, "top_k": 20, "chat_template_kwargs": {"enable_thinking": True}},
+        ),
         ({"chat_template_kwargs": {"x": 1}}, {"temperature": 0.6, "top_k": 20, "chat_template_kwargs": {"enable_thinking": False, "x": 1}}),
-    ):  # fmt: skip
+    ):
         before = json.dumps(body)
         assert completed(engine("xllamacpp"), WANTED, "/v1/chat/completions", body) == filled
         assert json.dumps(body) == before
 
 
-@pytest.mark.parametrize(("wanted", "path"), [({}, "/v1/chat/completions"), (WANTED, "/v1/embeddings"), (WANTED, "/v1/rerank")])  # fmt: skip
+@pytest.mark.parametrize(("wanted", "path"), [({}, "/v1/chat/completions"), (WANTED, "/v1/embeddings"), (WANTED, "/v1/rerank")])
 def test_a_request_that_wants_nothing_is_the_same_object(wanted, path):
     body = {"input": "x"}
     assert completed(engine("xllamacpp"), wanted, path, body) is body
 
 
 def test_an_engine_gets_what_it_takes_by_its_own_names():
-    assert completed(engine("endpoint"), usual(["temperature=1", "top-k=3"]), "/v1/completions", {}) == {
-        "temperature": 1
-    }
+    assert completed(engine("endpoint"), usual(["temperature=1", "top-k=3"]), "/v1/completions", {}) == {"temperature": 1}
     assert not_taken(engine("endpoint"), usual(["temperature=1", "top-k=3"])) == ["top-k"]
     assert completed(engine("vllm"), usual(["repeat-penalty=1.1"]), "/v1/messages", {}) == {"repetition_penalty": 1.1}
 
 
-@pytest.mark.parametrize("pair", ["max-tokens=5", "seed=3", "system=be kind", "stop=x", "json-schema={}", "grammar=root ::= x", "odd=1", "temperature=9", "temperature"])  # fmt: skip
+@pytest.mark.parametrize(
+    "pair",
+    ["max-tokens=5", "seed=3", "system=be kind", "stop=x", "json-schema={}", "grammar=root ::= x", "odd=1", "temperature=9", "temperature"],
+)
 def test_what_is_of_one_request_alone_or_no_value_is_refused(pair):
     with pytest.raises(ParameterError):
         usual([pair])

@@ -35,10 +35,7 @@ class RankLayer(Layer):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """What it adds."""
         normed = self.attn_norm(x)
-        q, k, v = (
-            part(normed).unflatten(-1, (HEADS, SIDE)).transpose(1, 2)
-            for part in (self.attn_q, self.attn_k, self.attn_v)
-        )
+        q, k, v = (part(normed).unflatten(-1, (HEADS, SIDE)).transpose(1, 2) for part in (self.attn_q, self.attn_k, self.attn_v))
         q, k = _turned(self.attn_q_norm(q)), _turned(self.attn_k_norm(k))
         seen = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.attn_output(seen.transpose(1, 2).flatten(-2))
@@ -66,7 +63,7 @@ class Ranker(nn.Module):
         return found
 
 
-def batch(vocabulary: Vocabulary, chance: random.Random, count: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":  # fmt: skip
+def batch(vocabulary: Vocabulary, chance: random.Random, count: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
     """Words with texts, where each ends, and whether it holds its word (0 is yes)."""
     rows, answers = [], []
     for _ in range(count):
@@ -109,10 +106,14 @@ def header(vocabulary: Vocabulary) -> "dict[str, object]":
     shared = byte_pairs(vocabulary)
     keys = {name.replace("llama.", "qwen3."): value for name, value in shared.items()}
     return keys | {
-        "general.architecture": "qwen3", "qwen3.pooling_type": 4, "qwen3.classifier.output_labels": ["yes", "no"],
-        "qwen3.attention.key_length": SIDE, "qwen3.attention.value_length": SIDE, "qwen3.feed_forward_length": WIDER,
+        "general.architecture": "qwen3",
+        "qwen3.pooling_type": 4,
+        "qwen3.classifier.output_labels": ["yes", "no"],
+        "qwen3.attention.key_length": SIDE,
+        "qwen3.attention.value_length": SIDE,
+        "qwen3.feed_forward_length": WIDER,
         "tokenizer.chat_template.rerank": TEMPLATE,
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

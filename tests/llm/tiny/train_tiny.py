@@ -43,9 +43,15 @@ WORDS = [
 ]
 NAMES = ["bob", "anna", "carl", "dora", "emil", "fred"]
 CAPITALS = {
-    "france": "paris", "italy": "rome", "spain": "madrid", "japan": "tokyo", "egypt": "cairo", "peru": "lima",
-    "norway": "oslo", "cuba": "havana",
-}  # fmt: skip
+    "france": "paris",
+    "italy": "rome",
+    "spain": "madrid",
+    "japan": "tokyo",
+    "egypt": "cairo",
+    "peru": "lima",
+    "norway": "oslo",
+    "cuba": "havana",
+}
 MOST = 30
 TOOL = '<tool_call>\n{{"name": "weather", "arguments": {{"city": "{city}"}}}}\n</tool_call>'
 TEMPLATE = (
@@ -145,9 +151,7 @@ class Vocabulary:
 
 def _turn(chance: random.Random, name: str, tools: bool) -> "tuple[str, str]":
     """A question and its answer."""
-    kind = chance.choice(
-        ["count", "repeat", "repeat", "capital", "weather" if tools else "count", "who" if name else "repeat"]
-    )
+    kind = chance.choice(["count", "repeat", "repeat", "capital", "weather" if tools else "count", "who" if name else "repeat"])
     if kind == "count":
         first = chance.randint(0, MOST - 1)
         last = min(MOST, first + chance.randint(1, 9))
@@ -204,18 +208,14 @@ class Layer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.attn_norm, self.ffn_norm = nn.RMSNorm(WIDTH, 1e-5), nn.RMSNorm(WIDTH, 1e-5)
-        self.attn_q, self.attn_k, self.attn_v, self.attn_output = (
-            nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4)
-        )
+        self.attn_q, self.attn_k, self.attn_v, self.attn_output = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4))
         self.ffn_gate, self.ffn_up = nn.Linear(WIDTH, WIDER, bias=False), nn.Linear(WIDTH, WIDER, bias=False)
         self.ffn_down = nn.Linear(WIDER, WIDTH, bias=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """What it adds."""
         normed = self.attn_norm(x)
-        q, k, v = (
-            one(normed).unflatten(-1, (HEADS, SIDE)).transpose(1, 2) for one in (self.attn_q, self.attn_k, self.attn_v)
-        )
+        q, k, v = (one(normed).unflatten(-1, (HEADS, SIDE)).transpose(1, 2) for one in (self.attn_q, self.attn_k, self.attn_v))
         seen = functional.scaled_dot_product_attention(_turned(q), _turned(k), v, is_causal=True)
         x = x + self.attn_output(seen.transpose(1, 2).flatten(-2))
         normed = self.ffn_norm(x)
@@ -308,22 +308,35 @@ def _value(value: object) -> bytes:  # noqa: PLR0911
 
 def _network_keys(size: int) -> "dict[str, object]":
     return {
-        "general.architecture": "llama", "general.name": "rigup tiny", "general.file_type": 0,
-        "llama.context_length": 4096, "llama.embedding_length": WIDTH, "llama.block_count": LAYERS,
-        "llama.feed_forward_length": WIDER, "llama.attention.head_count": HEADS, "llama.attention.head_count_kv": HEADS,
-        "llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.dimension_count": SIDE,
-        "llama.vocab_size": size, "tokenizer.chat_template": TEMPLATE,
-    }  # fmt: skip
+        "general.architecture": "llama",
+        "general.name": "rigup tiny",
+        "general.file_type": 0,
+        "llama.context_length": 4096,
+        "llama.embedding_length": WIDTH,
+        "llama.block_count": LAYERS,
+        "llama.feed_forward_length": WIDER,
+        "llama.attention.head_count": HEADS,
+        "llama.attention.head_count_kv": HEADS,
+        "llama.attention.layer_norm_rms_epsilon": 1e-5,
+        "llama.rope.dimension_count": SIDE,
+        "llama.vocab_size": size,
+        "tokenizer.chat_template": TEMPLATE,
+    }
 
 
 def byte_pairs(vocabulary: Vocabulary) -> "dict[str, object]":
     """The header of the trained model."""
     return _network_keys(len(vocabulary.tokens)) | {
-        "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "gpt-2", "tokenizer.ggml.tokens": vocabulary.tokens,
-        "tokenizer.ggml.token_type": vocabulary.kinds, "tokenizer.ggml.merges": [" ".join(one) for one in vocabulary.merges],
-        "tokenizer.ggml.bos_token_id": vocabulary.ids["<|endoftext|>"], "tokenizer.ggml.eos_token_id": vocabulary.ids["<|im_end|>"],
-        "tokenizer.ggml.padding_token_id": vocabulary.ids["<|endoftext|>"], "tokenizer.ggml.add_bos_token": False,
-    }  # fmt: skip
+        "tokenizer.ggml.model": "gpt2",
+        "tokenizer.ggml.pre": "gpt-2",
+        "tokenizer.ggml.tokens": vocabulary.tokens,
+        "tokenizer.ggml.token_type": vocabulary.kinds,
+        "tokenizer.ggml.merges": [" ".join(one) for one in vocabulary.merges],
+        "tokenizer.ggml.bos_token_id": vocabulary.ids["<|endoftext|>"],
+        "tokenizer.ggml.eos_token_id": vocabulary.ids["<|im_end|>"],
+        "tokenizer.ggml.padding_token_id": vocabulary.ids["<|endoftext|>"],
+        "tokenizer.ggml.add_bos_token": False,
+    }
 
 
 def sentence_pieces() -> "dict[str, object]":
@@ -331,11 +344,14 @@ def sentence_pieces() -> "dict[str, object]":
     letters = ["\u2581", *map(chr, range(33, 127))]
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *letters]
     return _network_keys(len(tokens)) | {
-        "tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": tokens,
+        "tokenizer.ggml.model": "llama",
+        "tokenizer.ggml.tokens": tokens,
         "tokenizer.ggml.scores": [0.0] * 259 + [-float(one) for one in range(len(letters))],
         "tokenizer.ggml.token_type": [2, 3, 3] + [6] * 256 + [1] * len(letters),
-        "tokenizer.ggml.bos_token_id": 1, "tokenizer.ggml.eos_token_id": 2, "tokenizer.ggml.unknown_token_id": 0,
-    }  # fmt: skip
+        "tokenizer.ggml.bos_token_id": 1,
+        "tokenizer.ggml.eos_token_id": 2,
+        "tokenizer.ggml.unknown_token_id": 0,
+    }
 
 
 def write(path: str, keys: "dict[str, object]", tensors: "dict[str, torch.Tensor]") -> None:
@@ -355,13 +371,7 @@ def write(path: str, keys: "dict[str, object]", tensors: "dict[str, torch.Tensor
 
 if __name__ == "__main__":
     world = Vocabulary()
-    write(
-        sys.argv[1],
-        byte_pairs(world),
-        dict(trained(world, int(sys.argv[2]) if len(sys.argv) > 2 else 1200).state_dict()),
-    )
+    write(sys.argv[1], byte_pairs(world), dict(trained(world, int(sys.argv[2]) if len(sys.argv) > 2 else 1200).state_dict()))
     head = sentence_pieces()
     torch.manual_seed(7)
-    write(
-        sys.argv[1].replace(".gguf", ".spm.gguf"), head, dict(Network(len(head["tokenizer.ggml.tokens"])).state_dict())
-    )  # type: ignore[arg-type]
+    write(sys.argv[1].replace(".gguf", ".spm.gguf"), head, dict(Network(len(head["tokenizer.ggml.tokens"])).state_dict()))  # type: ignore[arg-type]

@@ -8,13 +8,40 @@ from rigup.machine.kinds import Account, DeviceNode, Gpu, ModuleParameter, Varia
 from rigup.machine.readers import amd_partial
 from rigup.machine.texts import Text
 
-_READERS = (amd_partial.asked_nodes, amd_partial.group_names_by_id, amd_partial.shown_environment, amd_partial.line_of_a_unit,
-            amd_partial.limits_of_mapped_memory, amd_partial.names_in_a_list, amd_partial.names_alone)  # fmt: skip
+_READERS = (
+    amd_partial.asked_nodes,
+    amd_partial.group_names_by_id,
+    amd_partial.shown_environment,
+    amd_partial.line_of_a_unit,
+    amd_partial.limits_of_mapped_memory,
+    amd_partial.names_in_a_list,
+    amd_partial.names_alone,
+)
 _PIECES = st.sampled_from(
-    ["  File: /dev/kfd\n", "Access: (0660/crw-rw----)  Uid: (    0/    root)   Gid: (  993/  render)\n", "stat -c '%A %U:%G' /dev/kfd\n", "crw-rw---- root:render\n", "660 root render\n",
-     "$ id -nG\n", "ada video render\n", "systemctl show ollama -p Environment\n", "Environment=", "HSA_OVERRIDE_GFX_VERSION=10.3.0", "\n", "[Service]\n", "$ cat /sys/module/ttm/parameters/pages_limit\n",
-     "29360128\n", "/etc/modprobe.d/ttm.conf:options ttm pages_limit=1\n", "['AMD Radeon(TM) Graphics', 'AMD Radeon RX 7900 XT']", "  Marketing Name:          AMD Radeon RX 7900 XTX\n", "\0", "é", "'", '"']
-)  # fmt: skip
+    [
+        "  File: /dev/kfd\n",
+        "Access: (0660/crw-rw----)  Uid: (    0/    root)   Gid: (  993/  render)\n",
+        "stat -c '%A %U:%G' /dev/kfd\n",
+        "crw-rw---- root:render\n",
+        "660 root render\n",
+        "$ id -nG\n",
+        "ada video render\n",
+        "systemctl show ollama -p Environment\n",
+        "Environment=",
+        "HSA_OVERRIDE_GFX_VERSION=10.3.0",
+        "\n",
+        "[Service]\n",
+        "$ cat /sys/module/ttm/parameters/pages_limit\n",
+        "29360128\n",
+        "/etc/modprobe.d/ttm.conf:options ttm pages_limit=1\n",
+        "['AMD Radeon(TM) Graphics', 'AMD Radeon RX 7900 XT']",
+        "  Marketing Name:          AMD Radeon RX 7900 XTX\n",
+        "\0",
+        "é",
+        "'",
+        '"',
+    ]
+)
 
 
 def told(reader, body, kind):
@@ -66,14 +93,8 @@ def test_a_line_of_a_unit_without_its_head():
 
 
 def test_limits_that_run_and_that_are_written():
-    running = told(
-        amd_partial.limits_of_mapped_memory, "$ cat /sys/module/ttm/parameters/pages_limit\n27648000\n", ModuleParameter
-    )
-    written = told(
-        amd_partial.limits_of_mapped_memory,
-        "/etc/modprobe.d/ttm.conf:options ttm pages_limit=29360128\n",
-        ModuleParameter,
-    )
+    running = told(amd_partial.limits_of_mapped_memory, "$ cat /sys/module/ttm/parameters/pages_limit\n27648000\n", ModuleParameter)
+    written = told(amd_partial.limits_of_mapped_memory, "/etc/modprobe.d/ttm.conf:options ttm pages_limit=29360128\n", ModuleParameter)
     assert [one["name"] for one in running + written] == ["pages_limit", "pages_limit"]
     assert (str(running[0]["running"]), str(written[0]["configured"])) == ("27648000", "29360128")
 

@@ -19,10 +19,14 @@ def bank(size, heap=1):
 
 
 def test_a_processor_is_no_card_and_a_card_has_its_address(tree):
-    facts = tree({
-        NODES + "0/properties": CPU, NODES + "1/properties": node(), NODES + "1/mem_banks/0/properties": bank(17163091968),
-        NODES + "0/mem_banks/0/properties": bank(64_000_000_000, heap=0),
-    })  # fmt: skip
+    facts = tree(
+        {
+            NODES + "0/properties": CPU,
+            NODES + "1/properties": node(),
+            NODES + "1/mem_banks/0/properties": bank(17163091968),
+            NODES + "0/mem_banks/0/properties": bank(64_000_000_000, heap=0),
+        }
+    )
     (card,) = accelerators(facts)
     assert (card["isa"], card["pci_address"], card["pci_id"], card["memory"]) == (
         "gfx1030",
@@ -49,9 +53,7 @@ def test_an_old_kernel_tells_no_target_and_the_catalogue_does(tree):
 
 
 def test_an_apu_shares_memory_and_its_bank_is_not_its_own(tree):
-    facts = tree(
-        {NODES + "1/properties": node(0xC400, 110501, 0x1586), NODES + "1/mem_banks/0/properties": bank(2**36)}
-    )
+    facts = tree({NODES + "1/properties": node(0xC400, 110501, 0x1586), NODES + "1/mem_banks/0/properties": bank(2**36)})
     (card,) = accelerators(facts)
     assert card["integrated"] is True
     assert "memory" not in card
@@ -64,10 +66,16 @@ def test_a_node_with_little_told_is_a_card_still(tree):
 
 def test_bus_and_kfd_tell_of_one_card(tree):
     base = "/sys/bus/pci/devices/0000:03:00.0/"
-    facts = tree({
-        base + "class": "0x030000\n", base + "vendor": "0x1002\n", base + "device": "0x73bf\n", base + "revision": "0xc1\n",
-        base + "mem_info_vram_total": "17163091968\n", NODES + "1/properties": node(),
-    })  # fmt: skip
+    facts = tree(
+        {
+            base + "class": "0x030000\n",
+            base + "vendor": "0x1002\n",
+            base + "device": "0x73bf\n",
+            base + "revision": "0xc1\n",
+            base + "mem_info_vram_total": "17163091968\n",
+            NODES + "1/properties": node(),
+        }
+    )
     (card,) = accelerators(facts)
     assert "6800" in card["name"] or "6900" in card["name"]
     assert card["memory"] == {"vram": 17163091968}
@@ -76,9 +84,12 @@ def test_bus_and_kfd_tell_of_one_card(tree):
 
 def sleeping(base):
     return {
-        base + "class": "0x030000\n", base + "vendor": "0x1002\n", base + "device": "0x73bf\n",
-        base + "power/runtime_status": "suspended\n", base + "mem_info_vram_total": "17163091968\n",
-    }  # fmt: skip
+        base + "class": "0x030000\n",
+        base + "vendor": "0x1002\n",
+        base + "device": "0x73bf\n",
+        base + "power/runtime_status": "suspended\n",
+        base + "mem_info_vram_total": "17163091968\n",
+    }
 
 
 def test_a_card_that_sleeps_is_not_woken_for_its_memory(tree):
@@ -92,13 +103,15 @@ def test_it_is_when_somebody_wants_it(tree):
 
 
 def test_versions_and_parameters_in_force(tree):
-    facts = tree({
-        "/sys/module/amdgpu/version": "6.12.12\n", "/sys/module/amdgpu/parameters/gttsize": "-1\n",
-        "/sys/module/ttm/parameters/pages_limit": "27648000\n", "/opt/rocm-6.4.1/.info/version": "6.4.1-83\n",
-    })  # fmt: skip
-    assert [(m.name, m.version, m.loaded) for m in facts.of(KernelModule) if m.knows("version")] == [
-        ("amdgpu", "6.12.12", True)
-    ]
+    facts = tree(
+        {
+            "/sys/module/amdgpu/version": "6.12.12\n",
+            "/sys/module/amdgpu/parameters/gttsize": "-1\n",
+            "/sys/module/ttm/parameters/pages_limit": "27648000\n",
+            "/opt/rocm-6.4.1/.info/version": "6.4.1-83\n",
+        }
+    )
+    assert [(m.name, m.version, m.loaded) for m in facts.of(KernelModule) if m.knows("version")] == [("amdgpu", "6.12.12", True)]
     running = {(p.module, p.name): p.running for p in facts.of(ModuleParameter)}
     assert running == {("amdgpu", "gttsize"): "-1", ("ttm", "pages_limit"): "27648000"}
     assert [(kit.name, kit.version, kit.path) for kit in facts.of(Toolkit)] == [("rocm", "6.4.1", "/opt/rocm-6.4.1")]

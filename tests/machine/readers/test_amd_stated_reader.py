@@ -11,10 +11,43 @@ from rigup.machine.texts import Text
 
 MINE = sorted(name for name, reader in READERS.items() if reader.read.__module__ == amd_stated.__name__)
 PIECES = (
-    "RX 580", "RX 7900 XTX", "Radeon VII", "780M", "Ryzen 7 7840HS", " and an ", "I have an ", "alongside my ", "both cards", "gfx1036", "gfx", "on gfx803 ", "(",
-    "VRAM=96GB", ", GTT=16GB", "VRAM: ", "GTT: ", "99999999999999999999GB", "amdgpu.gttsize=", "ttm.pages_limit=", "25165824", "mem_info_vram_total", ": 4294967296",
-    "/sys/class/drm/card1/device/", "Current TTM pages limit: ", "16469033", " pages (62.82 GB)", "Total system memory: ", "125.65 GB", "in WSL2", "RTX 3090", "\n", "\n", " ", "é", "\0",
-)  # fmt: skip
+    "RX 580",
+    "RX 7900 XTX",
+    "Radeon VII",
+    "780M",
+    "Ryzen 7 7840HS",
+    " and an ",
+    "I have an ",
+    "alongside my ",
+    "both cards",
+    "gfx1036",
+    "gfx",
+    "on gfx803 ",
+    "(",
+    "VRAM=96GB",
+    ", GTT=16GB",
+    "VRAM: ",
+    "GTT: ",
+    "99999999999999999999GB",
+    "amdgpu.gttsize=",
+    "ttm.pages_limit=",
+    "25165824",
+    "mem_info_vram_total",
+    ": 4294967296",
+    "/sys/class/drm/card1/device/",
+    "Current TTM pages limit: ",
+    "16469033",
+    " pages (62.82 GB)",
+    "Total system memory: ",
+    "125.65 GB",
+    "in WSL2",
+    "RTX 3090",
+    "\n",
+    "\n",
+    " ",
+    "é",
+    "\0",
+)
 SOUP = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=50).map("".join)
 
 
@@ -103,7 +136,5 @@ def test_a_processor_tells_its_graphics(body, chip):
 
 
 def test_a_field_of_a_report_is_no_sentence():
-    assert not list(
-        amd_stated.amd_card_in_a_sentence(Text("report.json", '{\n  "device_name": "Radeon 8060S Graphics",\n}\n'))
-    )
+    assert not list(amd_stated.amd_card_in_a_sentence(Text("report.json", '{\n  "device_name": "Radeon 8060S Graphics",\n}\n')))
     assert list(amd_stated.amd_card_in_a_sentence(Text("post", "My Radeon 8060S is not used.\n")))

@@ -8,16 +8,51 @@ from rigup.machine.readers import build_answers
 from rigup.machine.texts import Text
 
 _READERS = (
-    build_answers.torch_served_list, build_answers.card_on_a_line, build_answers.installed_just_now, build_answers.tensorflow_build_info,
-    build_answers.tensorflow_on_one_line, build_answers.tensorflow_physical_devices, build_answers.tensorflow_local_devices,
-    build_answers.carried_cuda, build_answers.deepspeed_report, build_answers.release_on_a_line, build_answers.wheel_by_its_name,
-    build_answers.torch_self_report, build_answers.libraries_of_torch, build_answers.torch_build_settings,
-)  # fmt: skip
+    build_answers.torch_served_list,
+    build_answers.card_on_a_line,
+    build_answers.installed_just_now,
+    build_answers.tensorflow_build_info,
+    build_answers.tensorflow_on_one_line,
+    build_answers.tensorflow_physical_devices,
+    build_answers.tensorflow_local_devices,
+    build_answers.carried_cuda,
+    build_answers.deepspeed_report,
+    build_answers.release_on_a_line,
+    build_answers.wheel_by_its_name,
+    build_answers.torch_self_report,
+    build_answers.libraries_of_torch,
+    build_answers.torch_build_settings,
+)
 _PIECES = st.sampled_from(
-    ["- 7.5 which supports hardware CC", "NVIDIA ", "Tesla T4", ", 7.5", "Successfully installed ", "torch-2.4.1+cpu", " + torch==", "is_cuda_build", "False",
-     'device_type: "CPU"', "PhysicalDevice(", "[", "]", "\n", "_cuda_getDriverVersion()", "9010", "nvcc version ....", "CentOS release 7", "/whl/cu100/torch-",
-     "libtorch_cpu.so", "TORCH_VERSION=", "USE_CUDA=0", "tensor([1], device='cuda:0')", "\0", "é", " "]
-)  # fmt: skip
+    [
+        "- 7.5 which supports hardware CC",
+        "NVIDIA ",
+        "Tesla T4",
+        ", 7.5",
+        "Successfully installed ",
+        "torch-2.4.1+cpu",
+        " + torch==",
+        "is_cuda_build",
+        "False",
+        'device_type: "CPU"',
+        "PhysicalDevice(",
+        "[",
+        "]",
+        "\n",
+        "_cuda_getDriverVersion()",
+        "9010",
+        "nvcc version ....",
+        "CentOS release 7",
+        "/whl/cu100/torch-",
+        "libtorch_cpu.so",
+        "TORCH_VERSION=",
+        "USE_CUDA=0",
+        "tensor([1], device='cuda:0')",
+        "\0",
+        "é",
+        " ",
+    ]
+)
 
 
 def _fields(facts, kind):
@@ -56,25 +91,21 @@ def test_a_row_without_a_head_names_a_card():
 def test_what_was_installed_is_there():
     body = "Successfully installed filelock-3.1 nvidia-cudnn-cu12-9.1.0.70 torch-2.4.1+cpu\n"
     assert {(found["name"], found["version"]) for found in _told(build_answers.installed_just_now, body, Package)} == {
-        ("nvidia-cudnn-cu12", "9.1.0.70"), ("torch", "2.4.1+cpu"),
-    }  # fmt: skip
+        ("nvidia-cudnn-cu12", "9.1.0.70"),
+        ("torch", "2.4.1+cpu"),
+    }
     assert _told(build_answers.installed_just_now, " + torch==2.7.0+cpu\n", Package)[0]["version"] == "2.7.0+cpu"
 
 
 def test_tensorflow_tells_how_it_was_built():
-    assert _told(build_answers.tensorflow_build_info, "OrderedDict([('is_cuda_build', False)])", TensorFlow) == [
-        {"built_with_cuda": False}
-    ]
+    assert _told(build_answers.tensorflow_build_info, "OrderedDict([('is_cuda_build', False)])", TensorFlow) == [{"built_with_cuda": False}]
     assert _told(build_answers.tensorflow_build_info, "('msvcp_dll_names', 'msvcp140.dll')", Platform)
 
 
 def test_devices_of_tensorflow_are_counted():
     cpu = "[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]\n"
     both = cpu.replace(")]", "), PhysicalDevice(name='/physical_device:GPU:0', device_type='GPU')]")
-    assert [_told(build_answers.tensorflow_physical_devices, body, TensorFlow)[0]["gpus"] for body in (cpu, both)] == [
-        0,
-        1,
-    ]
+    assert [_told(build_answers.tensorflow_physical_devices, body, TensorFlow)[0]["gpus"] for body in (cpu, both)] == [0, 1]
     assert _told(build_answers.tensorflow_local_devices, 'device_type: "CPU"\n', TensorFlow) == [{"gpus": 0}]
 
 
@@ -93,9 +124,7 @@ def test_release_files_name_a_distribution():
 def test_a_wheel_tells_its_build_by_its_name():
     frozen = "torch @ https://mirror.example/whl/cpu/torch-2.0.1%2Bcpu-cp310-cp310-linux_x86_64.whl\n"
     locked = '[[package]]\nname = "torch"\nversion = "2.6.0+cpu"\n'
-    assert [_told(build_answers.wheel_by_its_name, body, Package)[0]["version"] for body in (frozen, locked)] == [
-        "2.0.1+cpu", "2.6.0+cpu",
-    ]  # fmt: skip
+    assert [_told(build_answers.wheel_by_its_name, body, Package)[0]["version"] for body in (frozen, locked)] == ["2.0.1+cpu", "2.6.0+cpu"]
 
 
 def test_a_listing_without_the_part_for_cuda_is_a_build_for_processors():

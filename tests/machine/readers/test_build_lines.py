@@ -8,15 +8,43 @@ from rigup.machine.readers import build_lines
 from rigup.machine.texts import Text
 
 _READERS = (
-    build_lines.libc_on_a_line, build_lines.prompt_of_windows, build_lines.processor_flags, build_lines.folders_of_nvidias_packages,
-    build_lines.already_installed, build_lines.torch_and_its_toolkit, build_lines.tensorflow_on_a_line, build_lines.tensorflow_asked_for_several,
-    build_lines.tensorflow_asked_one_by_one, build_lines.windows_and_release,
-)  # fmt: skip
+    build_lines.libc_on_a_line,
+    build_lines.prompt_of_windows,
+    build_lines.processor_flags,
+    build_lines.folders_of_nvidias_packages,
+    build_lines.already_installed,
+    build_lines.torch_and_its_toolkit,
+    build_lines.tensorflow_on_a_line,
+    build_lines.tensorflow_asked_for_several,
+    build_lines.tensorflow_asked_one_by_one,
+    build_lines.windows_and_release,
+)
 _PIECES = st.sampled_from(
-    ["glibc-2.17-1.el7", "glibc 2.31", "cp311-cp311-manylinux_2_17_x86_64", "C:\\", ">", "PS ", "flags : fpu ", "nvidia_nccl_cu12-2.1.3.dist-info", "\n",
-     "Requirement already satisfied: torch", " (1.0)", "- Installing torch (2.4.1)", "torch==1.9.0 (cu111)", "tensorflow 2.15.0", "tf.__version__", "False",
-     "tf$version$VERSION", '[1] "2.13.0"', "Windows-10-10.0.19045", "\0", "é", " "]
-)  # fmt: skip
+    [
+        "glibc-2.17-1.el7",
+        "glibc 2.31",
+        "cp311-cp311-manylinux_2_17_x86_64",
+        "C:\\",
+        ">",
+        "PS ",
+        "flags : fpu ",
+        "nvidia_nccl_cu12-2.1.3.dist-info",
+        "\n",
+        "Requirement already satisfied: torch",
+        " (1.0)",
+        "- Installing torch (2.4.1)",
+        "torch==1.9.0 (cu111)",
+        "tensorflow 2.15.0",
+        "tf.__version__",
+        "False",
+        "tf$version$VERSION",
+        '[1] "2.13.0"',
+        "Windows-10-10.0.19045",
+        "\0",
+        "é",
+        " ",
+    ]
+)
 
 
 def _told(reader, body, kind):
@@ -31,9 +59,7 @@ def test_readers_take_any_text(body):
 
 
 def test_the_libc_is_told_by_its_package_and_by_getconf():
-    assert _told(build_lines.libc_on_a_line, "$ rpm -q glibc\nglibc-2.17-317.el7.x86_64\n", Distribution) == [
-        {"glibc": "2.17"}
-    ]
+    assert _told(build_lines.libc_on_a_line, "$ rpm -q glibc\nglibc-2.17-317.el7.x86_64\n", Distribution) == [{"glibc": "2.17"}]
     assert _told(build_lines.libc_on_a_line, "glibc 2.28\n", Distribution) == [{"glibc": "2.28"}]
     assert _told(build_lines.libc_on_a_line, "needs glibc 2.28 or newer\n", Distribution) == []
 
@@ -50,17 +76,13 @@ def test_folders_of_nvidias_packages_name_their_release():
 
 def test_what_pip_found_is_installed():
     told = _told(
-        build_lines.already_installed,
-        "Requirement already satisfied: torch==1.12.1 in /opt/e/site-packages (1.12.1+cu113)\n",
-        Package,
+        build_lines.already_installed, "Requirement already satisfied: torch==1.12.1 in /opt/e/site-packages (1.12.1+cu113)\n", Package
     )
     assert [(row["name"], row["version"]) for row in told] == [("torch", "1.12.1+cu113")]
 
 
 def test_torchs_toolkit_in_brackets_and_flags_by_themselves():
-    assert _told(build_lines.torch_and_its_toolkit, "torch==1.8.1  (cu102)\n", Torch) == [
-        {"version": "1.8.1", "cuda": "10.2"}
-    ]
+    assert _told(build_lines.torch_and_its_toolkit, "torch==1.8.1  (cu102)\n", Torch) == [{"version": "1.8.1", "cuda": "10.2"}]
     body = "flags           : fpu vme de pse tsc msr pae mce cx8 apic sep mtrr constant_tsc\n"
     assert "constant_tsc" in _told(build_lines.processor_flags, body, Cpu)[0]["flags"]
 
@@ -70,6 +92,4 @@ def test_several_answers_of_tensorflow_stand_below_one_question():
         'python -c "import tensorflow as tf; print(tf.__version__); print(tf.test.is_built_with_cuda()); '
         "print(tf.config.list_physical_devices('GPU'))\"\n2.15.0\nFalse\n[]\n"
     )
-    assert _told(build_lines.tensorflow_asked_for_several, body, TensorFlow) == [
-        {"version": "2.15.0", "built_with_cuda": False, "gpus": 0}
-    ]
+    assert _told(build_lines.tensorflow_asked_for_several, body, TensorFlow) == [{"version": "2.15.0", "built_with_cuda": False, "gpus": 0}]

@@ -12,8 +12,7 @@ def nvidia(driver="nvidia", power="active"):
     bound = f"DRIVER={driver}\n" if driver else ""
     return {
         NVIDIA + "class": "0x030000\n",
-        NVIDIA
-        + "uevent": f"{bound}PCI_CLASS=30000\nPCI_ID=10DE:2204\nPCI_SUBSYS_ID=1043:87B3\nPCI_SLOT_NAME=0000:01:00.0\n",
+        NVIDIA + "uevent": f"{bound}PCI_CLASS=30000\nPCI_ID=10DE:2204\nPCI_SUBSYS_ID=1043:87B3\nPCI_SLOT_NAME=0000:01:00.0\n",
         NVIDIA + "revision": "0xa1\n",
         NVIDIA + "power/runtime_status": power + "\n",
         "/sys/bus/pci/devices/0000:00:1f.3/class": "0x040300\n",
@@ -24,19 +23,20 @@ def test_a_display_is_read_and_all_else_is_left_alone(tree):
     facts = tree(nvidia())
     (device,) = facts.of(PciDevice)
     assert device.values() == {
-        "address": "0000:01:00.0", "class_code": "0300", "vendor_id": "10de", "device_id": "2204", "subsystem": "1043:87b3",
-        "driver": "nvidia", "revision": "a1", "power": "active",
-    }  # fmt: skip
+        "address": "0000:01:00.0",
+        "class_code": "0300",
+        "vendor_id": "10de",
+        "device_id": "2204",
+        "subsystem": "1043:87b3",
+        "driver": "nvidia",
+        "revision": "a1",
+        "power": "active",
+    }
 
 
 def test_a_card_follows_from_its_device(tree):
     (card,) = accelerators(tree(nvidia()))
-    assert (card["vendor"], card["isa"], card["pci_id"], card["pci_address"]) == (
-        "nvidia",
-        "sm_86",
-        "10de:2204",
-        "0000:01:00.0",
-    )
+    assert (card["vendor"], card["isa"], card["pci_id"], card["pci_address"]) == ("nvidia", "sm_86", "10de:2204", "0000:01:00.0")
     assert "3090" in card["name"]
     assert card["driver"] == {"name": "nvidia"}
 
@@ -48,17 +48,16 @@ def test_which_driver_holds_it_or_none(tree, driver, held):
 
 
 def test_without_uevent_the_files_and_the_link_tell(tree):
-    facts = tree({
-        AMD + "class": "0x038000\n", AMD + "vendor": "0x1002\n", AMD + "device": "0x1586\n",
-        AMD + "driver": "-> ../../../../bus/pci/drivers/amdgpu",
-    })  # fmt: skip
-    (card,) = accelerators(facts)
-    assert (card["vendor"], card["isa"], card["integrated"], card["driver"]) == (
-        "amd",
-        "gfx1151",
-        True,
-        {"name": "amdgpu"},
+    facts = tree(
+        {
+            AMD + "class": "0x038000\n",
+            AMD + "vendor": "0x1002\n",
+            AMD + "device": "0x1586\n",
+            AMD + "driver": "-> ../../../../bus/pci/drivers/amdgpu",
+        }
     )
+    (card,) = accelerators(facts)
+    assert (card["vendor"], card["isa"], card["integrated"], card["driver"]) == ("amd", "gfx1151", True, {"name": "amdgpu"})
 
 
 def test_a_bus_without_displays_is_a_machine_without_cards(tree):
@@ -100,16 +99,15 @@ def test_the_stand_in_of_wsl_gives_way_to_the_card_it_stands_for(tree):
 
 def test_a_graphics_layer_alone_tells_the_device(tree):
     card = "/sys/class/drm/card1/device/"
-    facts = tree({
-        card + "uevent": "DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_ID=1002:744C\nPCI_SLOT_NAME=0000:0C:00.0\n",
-        card + "mem_info_vram_total": "25753026560\n", card + "mem_info_gtt_total": "33000000000\n",
-    })  # fmt: skip
-    (shown,) = accelerators(facts)
-    assert (shown["isa"], shown["pci_address"], shown["memory"]) == (
-        "gfx1100",
-        "0000:0c:00.0",
-        {"vram": 25753026560, "gtt": 33000000000},
+    facts = tree(
+        {
+            card + "uevent": "DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_ID=1002:744C\nPCI_SLOT_NAME=0000:0C:00.0\n",
+            card + "mem_info_vram_total": "25753026560\n",
+            card + "mem_info_gtt_total": "33000000000\n",
+        }
     )
+    (shown,) = accelerators(facts)
+    assert (shown["isa"], shown["pci_address"], shown["memory"]) == ("gfx1100", "0000:0c:00.0", {"vram": 25753026560, "gtt": 33000000000})
 
 
 LSPCI = """00:02.0 VGA compatible controller [0300]: Intel Corporation Alder Lake-P GT2 [Iris Xe Graphics] [8086:46a6] (rev 0c)
@@ -150,10 +148,7 @@ def test_lspci_tells_who_holds_what_and_that_nobody_does(pasted):
             "c1:00.0 Processing accelerators [1200]: Advanced Micro Devices, Inc. [AMD/ATI] Aqua Vanjaram [Instinct MI300X] [1002:74a1]",
             {"vendor": "amd", "isa": "gfx942"},
         ),
-        (
-            "VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Barcelo (rev c1)",
-            {"vendor": "amd", "isa": "gfx90c"},
-        ),
+        ("VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Barcelo (rev c1)", {"vendor": "amd", "isa": "gfx90c"}),
         ("01:00.0 0302: 10de:2236 (rev a1)", {"pci_id": "10de:2236", "isa": "sm_86"}),
     ],
 )
@@ -164,12 +159,7 @@ def test_every_form_of_lspci(pasted, line, expected):
 
 def test_a_whole_lspci_without_displays_shows_that_there_is_none(pasted):
     assert (
-        accelerators(
-            pasted(
-                "00:00.0 Host bridge: Intel Corporation 440FX (rev 02)\n00:01.0 ISA bridge: Intel Corporation PIIX3\n"
-            )
-        )
-        == []
+        accelerators(pasted("00:00.0 Host bridge: Intel Corporation 440FX (rev 02)\n00:01.0 ISA bridge: Intel Corporation PIIX3\n")) == []
     )
 
 

@@ -14,13 +14,56 @@ from rigup.machine.texts import Text
 
 SAMPLES = [path.read_text("utf-8") for path in sorted((Path(__file__).parents[1] / "reports/samples").glob("*.txt"))]
 FILLED = {
-    "{PciDevice.address}": "0000:01:00.0", "{HomeFolder.path}": "/home/u", "{PythonEnv.prefix}": "/opt/e", "{Platform.release}": "6.8.0-40-generic",
-    "{SearchPath.path}": "/opt/l", "{LoaderEntry.path}": "/lib/libcudnn.so.9", "{UnitFile.path}": "/etc/default/ollama",
-}  # fmt: skip
+    "{PciDevice.address}": "0000:01:00.0",
+    "{HomeFolder.path}": "/home/u",
+    "{PythonEnv.prefix}": "/opt/e",
+    "{Platform.release}": "6.8.0-40-generic",
+    "{SearchPath.path}": "/opt/l",
+    "{LoaderEntry.path}": "/lib/libcudnn.so.9",
+    "{UnitFile.path}": "/etc/default/ollama",
+}
 NOISE = (
-    "\n", "\n\n", " ", "\t", "\0", "\r\n", "\ufffd", "é", "=", ": ", ",", "|", "[", "]", "{", "}", '"', "'", "\\", "<", ">", "/", "-> ", "0", "1", "-1",
-    "0x10de", "99999999999999999999", "0000:01:00.0", "N/A", "[N/A]", "ERR!", "[Not Supported]", "null", "true", "gfx1100", "NVIDIA", "AMD", "1.5e999", "a" * 300,
-)  # fmt: skip
+    "\n",
+    "\n\n",
+    " ",
+    "\t",
+    "\0",
+    "\r\n",
+    "\ufffd",
+    "é",
+    "=",
+    ": ",
+    ",",
+    "|",
+    "[",
+    "]",
+    "{",
+    "}",
+    '"',
+    "'",
+    "\\",
+    "<",
+    ">",
+    "/",
+    "-> ",
+    "0",
+    "1",
+    "-1",
+    "0x10de",
+    "99999999999999999999",
+    "0000:01:00.0",
+    "N/A",
+    "[N/A]",
+    "ERR!",
+    "[Not Supported]",
+    "null",
+    "true",
+    "gfx1100",
+    "NVIDIA",
+    "AMD",
+    "1.5e999",
+    "a" * 300,
+)
 LONG = ("a", " ", "0", ".", "=", "/", '"', "\\", "\n", "| ", "a=", "a: ", "[", "{", '{"a":', "0,", "\ufffd", "\0")
 SIZE = 5_000  # characters: enough for a pattern that goes back and forth never to end
 

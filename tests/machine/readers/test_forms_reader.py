@@ -9,19 +9,43 @@ from rigup.machine.readers import forms, macs
 from rigup.machine.texts import Text
 
 PIECES = (
-    "### GPU\n", "### ROCm Version\n", "### Kernel Version\n", "## Graphics card\n\n", "rx 7800 xt", "AMD Radeon RX 580 Series", "6.4.2", "ROCm 7.0",
-    "5.15.153.1", "device name: ", "default cuda device name: ", "GPU Name: ", "- macOS 15.1 ", "Apple M3", "(M2 Pro)", "MacBook Air ", "-linuxkit", "6.10.14", "-aarch64",
-    "platform.machine()", "x86_64", "\n", "\n\n", " ", "`", "#", "(", ")", "é", "\0",
-)  # fmt: skip
+    "### GPU\n",
+    "### ROCm Version\n",
+    "### Kernel Version\n",
+    "## Graphics card\n\n",
+    "rx 7800 xt",
+    "AMD Radeon RX 580 Series",
+    "6.4.2",
+    "ROCm 7.0",
+    "5.15.153.1",
+    "device name: ",
+    "default cuda device name: ",
+    "GPU Name: ",
+    "- macOS 15.1 ",
+    "Apple M3",
+    "(M2 Pro)",
+    "MacBook Air ",
+    "-linuxkit",
+    "6.10.14",
+    "-aarch64",
+    "platform.machine()",
+    "x86_64",
+    "\n",
+    "\n\n",
+    " ",
+    "`",
+    "#",
+    "(",
+    ")",
+    "é",
+    "\0",
+)
 OURS = sorted(name for name, reader in READERS.items() if reader.read.__module__ in (forms.__name__, macs.__name__))
 
 
 def told(reader, body):
     """What a reader says of a pasted text, as plain fields."""
-    return [
-        {name: reading.value for name, reading in fact.fields.items()}
-        for fact in READERS[reader].read(Text("text", body))
-    ]
+    return [{name: reading.value for name, reading in fact.fields.items()} for fact in READERS[reader].read(Text("text", body))]
 
 
 @pytest.mark.parametrize("answer", ["rx 7800 xt", "AMD Radeon RX 7800XT", "RX7800XT 16GB", "`Radeon RX 7800 XT`"])
@@ -74,13 +98,7 @@ def test_a_system_in_a_line_about_a_mac(line, version):
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "The MPS backend is supported on MacOS 13.0+.",
-        "mlx requires macOS 13.3",
-        "built for macOS 15.0 which is newer",
-        "MacOS 14.x",
-    ],
+    "line", ["The MPS backend is supported on MacOS 13.0+.", "mlx requires macOS 13.3", "built for macOS 15.0 which is newer", "MacOS 14.x"]
 )
 def test_a_system_that_is_wished_is_not_there(line):
     assert told("system_in_prose", line + "\n") == []
@@ -113,18 +131,6 @@ def test_no_text_makes_a_reader_fail(name, body):
 
 @pytest.mark.parametrize("name", OURS)
 def test_no_long_text_makes_a_reader_hang(name):
-    for piece in (
-        "# GPU\n",
-        "### GPU\n\n",
-        "Apple M",
-        "macOS 1 ",
-        "device name: a",
-        "1.1.1-",
-        "-linuxkit",
-        " M1",
-        "(M",
-        "mps",
-        "a",
-    ):
+    for piece in ("# GPU\n", "### GPU\n\n", "Apple M", "macOS 1 ", "device name: a", "1.1.1-", "-linuxkit", " M1", "(M", "mps", "a"):
         for _ in zip(range(100), READERS[name].read(Text("text", piece * (40_000 // len(piece)))), strict=False):
             pass

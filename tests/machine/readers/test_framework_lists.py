@@ -9,12 +9,39 @@ from rigup.machine.readers import framework_lists
 from rigup.machine.texts import Text
 
 _READERS = (
-    framework_lists.answers_of_the_environment, framework_lists.cards_of_a_framework, framework_lists.card_with_its_capability, framework_lists.driver_of_julia,
-)  # fmt: skip
+    framework_lists.answers_of_the_environment,
+    framework_lists.cards_of_a_framework,
+    framework_lists.card_with_its_capability,
+    framework_lists.driver_of_julia,
+)
 _PIECES = st.sampled_from(
-    [">>> os.environ['CUDA_VISIBLE_DEVICES']", "os.environ.get(", "os.getenv('", "'0,1'", "-1", "None", "id 0", "    b'", "Tesla T4", "'   [SUPPORTED]", "#0: NVIDIA ", ", compute cap.: 8.9, ",
-     "NVIDIA GPU 0: ", " (driver version 470.63", "compute capability 8.6", "Name: '", "Index: 1", "ComputeCapability: '7.5'", "NVIDIA driver 450.142.0", "Mapped name None to device cuda: ", "\n", " ", "\0", "é"]
-)  # fmt: skip
+    [
+        ">>> os.environ['CUDA_VISIBLE_DEVICES']",
+        "os.environ.get(",
+        "os.getenv('",
+        "'0,1'",
+        "-1",
+        "None",
+        "id 0",
+        "    b'",
+        "Tesla T4",
+        "'   [SUPPORTED]",
+        "#0: NVIDIA ",
+        ", compute cap.: 8.9, ",
+        "NVIDIA GPU 0: ",
+        " (driver version 470.63",
+        "compute capability 8.6",
+        "Name: '",
+        "Index: 1",
+        "ComputeCapability: '7.5'",
+        "NVIDIA driver 450.142.0",
+        "Mapped name None to device cuda: ",
+        "\n",
+        " ",
+        "\0",
+        "é",
+    ]
+)
 
 
 def told(body, kind):
@@ -48,9 +75,7 @@ def test_a_card_with_its_capability(line):
 def test_drivers_in_passing():
     boinc = "NVIDIA GPU 0: GTX 1060 (driver version 390.77, CUDA version 9.1, compute capability 6.1, 4096MB)"
     assert [driver["version"] for driver in told(boinc, Driver)] == ["390.77"]
-    assert [driver["version"] for driver in told("NVIDIA driver 450.142.0, originally for CUDA 11.0", Driver)] == [
-        "450.142.0"
-    ]
+    assert [driver["version"] for driver in told("NVIDIA driver 450.142.0, originally for CUDA 11.0", Driver)] == ["450.142.0"]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +92,8 @@ def test_python_answers_a_variable(asked, value):
 
 
 @pytest.mark.parametrize(
-    "line", ["os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n", "os.environ['HOME']\n'/root'\n", "os.environ['CUDA_VISIBLE_DEVICES']\nimport torch\n"]
-)  # fmt: skip
+    "line",
+    ["os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n", "os.environ['HOME']\n'/root'\n", "os.environ['CUDA_VISIBLE_DEVICES']\nimport torch\n"],
+)
 def test_what_is_no_answer(line):
     assert told(line, Variable) == []

@@ -13,8 +13,7 @@ def l4t(body):
 
 
 @pytest.mark.parametrize(
-    ("said", "release"),
-    [("Orin NX 16GB, JetPack 6.2.", "36.4"), ("nvidia-jetpack 6.2+b77", "36.4"), ("JetPack 4.6.1 on a Nano", "32.6")],
+    ("said", "release"), [("Orin NX 16GB, JetPack 6.2.", "36.4"), ("nvidia-jetpack 6.2+b77", "36.4"), ("JetPack 4.6.1 on a Nano", "32.6")]
 )
 def test_one_that_is_named(said, release):
     assert l4t(said) == [release]

@@ -9,12 +9,46 @@ from rigup.machine.readers import asked_versions, fact_lists, package_plans, rep
 from rigup.machine.texts import Text
 
 _MODULES = (asked_versions, fact_lists, package_plans, reports_cut, tools_cut)
-_READERS = [read for module in _MODULES for read in vars(module).values() if getattr(read, "__module__", "") == module.__name__ and getattr(read, "__annotations__", {}).get("text") is Text and read.__name__[0] != "_"]  # fmt: skip
+_READERS = [
+    read
+    for module in _MODULES
+    for read in vars(module).values()
+    if getattr(read, "__module__", "") == module.__name__
+    and getattr(read, "__annotations__", {}).get("text") is Text
+    and read.__name__[0] != "_"
+]
 _PIECES = st.sampled_from(
-    ["GPU: ", "gpu = ", "RTX 3090", ", driver 535.129.03", " | ", "Ubuntu 22.04", "torch: 2.3.0", "+cpu", "pytorch  pytorch/linux-64::pytorch-2.1.0-py3.10_cpu_0", " --> ",
-     "Downloading torch-2.3.1-cp310-x.whl", "pytorch.version:   2.2.1+cpu", "- CPU capability usage: AVX2\n", "0, NVIDIA A100-SXM4-40GB, 535.104.12", "TRES_PER_NODE", "N/A",
-     "FB Memory Usage\n", "  Total    : 24564 MiB\n", "# file: dev/nvidia0\n", "user::rw-\n", "torch.__version__", "('2.1.0', '0.15.2')", "6.8.0-45-generic\n", "\n", "\0", "é", "│", "\t"]
-)  # fmt: skip
+    [
+        "GPU: ",
+        "gpu = ",
+        "RTX 3090",
+        ", driver 535.129.03",
+        " | ",
+        "Ubuntu 22.04",
+        "torch: 2.3.0",
+        "+cpu",
+        "pytorch  pytorch/linux-64::pytorch-2.1.0-py3.10_cpu_0",
+        " --> ",
+        "Downloading torch-2.3.1-cp310-x.whl",
+        "pytorch.version:   2.2.1+cpu",
+        "- CPU capability usage: AVX2\n",
+        "0, NVIDIA A100-SXM4-40GB, 535.104.12",
+        "TRES_PER_NODE",
+        "N/A",
+        "FB Memory Usage\n",
+        "  Total    : 24564 MiB\n",
+        "# file: dev/nvidia0\n",
+        "user::rw-\n",
+        "torch.__version__",
+        "('2.1.0', '0.15.2')",
+        "6.8.0-45-generic\n",
+        "\n",
+        "\0",
+        "é",
+        "│",
+        "\t",
+    ]
+)
 
 
 def told(reader, body, kind):
@@ -49,12 +83,7 @@ def test_a_machine_in_a_few_words(line):
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "The driver 535.129.03 of an RTX 3090 is newer, and faster",
-        "GPU >= RTX 2080, or newer",
-        "step 3090, loss 0.2, torch",
-    ],
+    "line", ["The driver 535.129.03 of an RTX 3090 is newer, and faster", "GPU >= RTX 2080, or newer", "step 3090, loss 0.2, torch"]
 )
 def test_a_sentence_is_no_list(line):
     assert not told(fact_lists.machine_in_a_few_words, line, Gpu)
@@ -76,7 +105,7 @@ def test_a_pair_of_versions_by_keys():
         ("pytorch   2.4.0   cpu_generic_py311h0e4a5b0_1   22 MiB   conda  pytorch", "cpu_generic_py311h0e4a5b0_1"),
         ("  + pytorch  2.5.1  cuda126_py312h1763f6d_306  conda-forge     25MB", "cuda126_py312h1763f6d_306"),
     ],
-)  # fmt: skip
+)
 def test_a_plan_tells_the_state_that_it_leads_to(line, build):
     assert [row["build"] for row in told(package_plans.planned_packages, line, Package)] == [build]
 
@@ -94,7 +123,9 @@ def test_packages_and_folders_of_one_system_alone():
 
 
 def test_wheels_that_are_fetched():
-    rows = told(package_plans.collected_wheels, "  Downloading https://x.org/torch-2.4.1%2Bcpu-cp311-cp311-linux_x86_64.whl (194.9 MB)", Package)  # fmt: skip
+    rows = told(
+        package_plans.collected_wheels, "  Downloading https://x.org/torch-2.4.1%2Bcpu-cp311-cp311-linux_x86_64.whl (194.9 MB)", Package
+    )
     assert [(row["name"], row["version"]) for row in rows] == [("torch", "2.4.1+cpu")]
 
 
@@ -146,16 +177,14 @@ def test_nodes_and_rights():
     assert [(row["path"], row["mode"], row["acl"]) for row in rows] == [("/dev/nvidia0", "crw-rw----", False)]
 
 
-@pytest.mark.parametrize(
-    "line", ["DRIVER version      : 550.54.15", "NVIDIA-SMI 550.54.15", "| NVIDIA-SMI 550.54.15 |"]
-)
+@pytest.mark.parametrize("line", ["DRIVER version      : 550.54.15", "NVIDIA-SMI 550.54.15", "| NVIDIA-SMI 550.54.15 |"])
 def test_a_driver_on_one_line(line):
     assert [row["version"] for row in told(tools_cut.driver_on_one_line, line + "\n", Driver)] == ["550.54.15"]
 
 
 def test_a_card_on_one_line():
     read = tools_cut.card_on_one_line
-    assert told(read, "  Card-1: NVIDIA GM107 [GeForce GTX 750 Ti] driver: nouveau v: kernel\n", Gpu)[0]["driver"] == "nouveau"  # fmt: skip
+    assert told(read, "  Card-1: NVIDIA GM107 [GeForce GTX 750 Ti] driver: nouveau v: kernel\n", Gpu)[0]["driver"] == "nouveau"
     assert told(read, "    Product Name                          : Tesla K80\n", Gpu)[0]["isa"] == "sm_37"
     assert not told(read, "GPU 00000000:01:00.0\n    Product Name                          : Tesla K80\n", Gpu)
 
@@ -167,16 +196,23 @@ def test_the_running_kernel_alone():
 
 
 def test_versions_by_question_and_by_table():
-    rows = told(asked_versions.versions_asked_for, ">>> torch.__version__, torchvision.__version__\n('2.1.0+cu118', '0.15.2+cu118')\n", Package)  # fmt: skip
+    rows = told(
+        asked_versions.versions_asked_for, ">>> torch.__version__, torchvision.__version__\n('2.1.0+cu118', '0.15.2+cu118')\n", Package
+    )
     assert [row["version"] for row in rows] == ["2.1.0+cu118", "0.15.2+cu118"]
     rows = told(asked_versions.packages_in_a_table, "│ torch       │ 2.0.1 │\n│ torchvision │ 0.16.0 │\n", Package)
     assert [row["name"] for row in rows] == ["torch", "torchvision"]
-    assert told(asked_versions.version_and_truth, "2.9.0+cu130 False\n", Torch) == [{"version": "2.9.0+cu130", "available": False}]  # fmt: skip
-    assert told(asked_versions.version_cut_out_of_show, "!pip show torch | grep Version\nVersion: 2.0.1+cpu\n", Package)[0]["version"] == "2.0.1+cpu"  # fmt: skip
+    assert told(asked_versions.version_and_truth, "2.9.0+cu130 False\n", Torch) == [{"version": "2.9.0+cu130", "available": False}]
+    assert (
+        told(asked_versions.version_cut_out_of_show, "!pip show torch | grep Version\nVersion: 2.0.1+cpu\n", Package)[0]["version"]
+        == "2.0.1+cpu"
+    )
 
 
 def test_memory_and_processes_without_their_card():
-    block = "    FB Memory Usage\n        Total                             : 24564 MiB\n        Used                              : 310 MiB\n"
+    block = (
+        "    FB Memory Usage\n        Total                             : 24564 MiB\n        Used                              : 310 MiB\n"
+    )
     assert told(asked_versions.memory_block, block, Gpu)[0]["memory_used"] == 310 * 2**20
     row = "|    0   N/A  N/A      1830      G   /usr/lib/xorg/Xorg                           35MiB |\n"
     assert told(asked_versions.card_of_a_process, row, Gpu)[0]["nvml_index"] == 0

@@ -45,10 +45,7 @@ def test_columns_of_another_program_are_none(machine):
 
 def test_adapters_in_a_list_keep_their_order(machine):
     body = ">>> import torch_directml as d\n>>> [d.device_name(i) for i in range(d.device_count())]\n['Intel(R) UHD Graphics 770', 'AMD Radeon RX 6600']\n"
-    assert [card["name"] for card in machine(body)["accelerators"]] == [
-        "Intel(R) UHD Graphics 770",
-        "AMD Radeon RX 6600",
-    ]
+    assert [card["name"] for card in machine(body)["accelerators"]] == ["Intel(R) UHD Graphics 770", "AMD Radeon RX 6600"]
 
 
 @pytest.mark.parametrize(

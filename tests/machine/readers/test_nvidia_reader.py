@@ -37,9 +37,9 @@ def test_a_folder_alone_tells_that_there_is_a_card(tree):
 
 def test_a_masked_uuid_and_an_unknown_model_tell_nothing(pasted):
     facts = pasted(
-        INFORMATION.replace(
-            "GPU-11111111-2222-3333-4444-555555555555", "GPU-00000000-0000-0000-0000-000000000000"
-        ).replace("NVIDIA GeForce RTX 3090", "Unknown")
+        INFORMATION.replace("GPU-11111111-2222-3333-4444-555555555555", "GPU-00000000-0000-0000-0000-000000000000").replace(
+            "NVIDIA GeForce RTX 3090", "Unknown"
+        )
     )
     (card,) = facts.of(Gpu)
     assert not card.knows("uuid")
@@ -47,10 +47,15 @@ def test_a_masked_uuid_and_an_unknown_model_tell_nothing(pasted):
 
 
 def test_the_library_is_of_the_driver_that_its_link_names(tree):
-    facts = tree({
-        UBUNTU + "libcuda.so.550.90.07": "", UBUNTU + "libcuda.so.1": "-> libcuda.so.550.90.07", UBUNTU + "libcuda.so": "-> libcuda.so.1",
-        UBUNTU + "libnvidia-ml.so.550.107.02": "", "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07  Fri May 31 09:35:42 UTC 2024\n",
-    })  # fmt: skip
+    facts = tree(
+        {
+            UBUNTU + "libcuda.so.550.90.07": "",
+            UBUNTU + "libcuda.so.1": "-> libcuda.so.550.90.07",
+            UBUNTU + "libcuda.so": "-> libcuda.so.1",
+            UBUNTU + "libnvidia-ml.so.550.107.02": "",
+            "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07  Fri May 31 09:35:42 UTC 2024\n",
+        }
+    )
     assert {library.soname: library.get("version") for library in facts.of(DriverLibrary)} == {
         "libcuda.so.1": "550.90.07",
         "libnvidia-ml.so.1": "550.107.02",
@@ -60,21 +65,20 @@ def test_the_library_is_of_the_driver_that_its_link_names(tree):
 
 def test_windows_own_library_has_no_version_and_stands_beside_the_distributions(tree):
     facts = tree(
-        {
-            "/usr/lib/wsl/lib/libcuda.so.1": "",
-            UBUNTU + "libcuda.so.1": "-> libcuda.so.535.183.01",
-            UBUNTU + "libcuda.so.535.183.01": "",
-        }
+        {"/usr/lib/wsl/lib/libcuda.so.1": "", UBUNTU + "libcuda.so.1": "-> libcuda.so.535.183.01", UBUNTU + "libcuda.so.535.183.01": ""}
     )
     found = {library.path: library.get("version") for library in facts.of(DriverLibrary)}
     assert found == {"/usr/lib/wsl/lib/libcuda.so.1": None, UBUNTU + "libcuda.so.1": "535.183.01"}
 
 
 def test_stubs_and_compatibility_libraries_are_no_drivers(tree):
-    facts = tree({
-        "/usr/local/cuda-12.4/lib64/stubs/libcuda.so": "", "/usr/local/cuda-12.4/compat/libcuda.so.1": "-> libcuda.so.550.54.15",
-        "/usr/local/cuda-12.4/compat/libcuda.so.550.54.15": "",
-    })  # fmt: skip
+    facts = tree(
+        {
+            "/usr/local/cuda-12.4/lib64/stubs/libcuda.so": "",
+            "/usr/local/cuda-12.4/compat/libcuda.so.1": "-> libcuda.so.550.54.15",
+            "/usr/local/cuda-12.4/compat/libcuda.so.550.54.15": "",
+        }
+    )
     assert facts.of(DriverLibrary) == []
     assert {(library.path.rsplit("/", 2)[1], library.stub, library.compat) for library in facts.of(PathLibrary)} == {
         ("stubs", True, False),
@@ -83,10 +87,12 @@ def test_stubs_and_compatibility_libraries_are_no_drivers(tree):
 
 
 def test_toolkits_old_and_new(tree):
-    facts = tree({
-        "/usr/local/cuda-12.4/version.json": '{\n   "cuda" : {\n      "name" : "CUDA SDK",\n      "version" : "12.4.1"\n   },\n   "cuda_cudart" : {}\n}\n',
-        "/usr/local/cuda-10.2/version.txt": "CUDA Version 10.2.89\n",
-    })  # fmt: skip
+    facts = tree(
+        {
+            "/usr/local/cuda-12.4/version.json": '{\n   "cuda" : {\n      "name" : "CUDA SDK",\n      "version" : "12.4.1"\n   },\n   "cuda_cudart" : {}\n}\n',
+            "/usr/local/cuda-10.2/version.txt": "CUDA Version 10.2.89\n",
+        }
+    )
     assert {(kit.path, kit.version) for kit in facts.of(Toolkit)} == {
         ("/usr/local/cuda-12.4", "12.4.1"),
         ("/usr/local/cuda-10.2", "10.2.89"),
@@ -94,13 +100,8 @@ def test_toolkits_old_and_new(tree):
 
 
 def test_parameters_of_the_module(tree):
-    facts = tree(
-        {"/proc/driver/nvidia/params": "ResmanDebugLevel: 4294967295\nEnableGpuFirmware: 18\nDeviceFileMode: 438\n"}
-    )
-    assert {p.name: p.running for p in facts.of(ModuleParameter)} == {
-        "NVreg_EnableGpuFirmware": "18",
-        "NVreg_DeviceFileMode": "438",
-    }
+    facts = tree({"/proc/driver/nvidia/params": "ResmanDebugLevel: 4294967295\nEnableGpuFirmware: 18\nDeviceFileMode: 438\n"})
+    assert {p.name: p.running for p in facts.of(ModuleParameter)} == {"NVreg_EnableGpuFirmware": "18", "NVreg_DeviceFileMode": "438"}
 
 
 def test_a_jetson_has_its_gpu_on_no_bus(tree):

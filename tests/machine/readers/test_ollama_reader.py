@@ -16,9 +16,7 @@ def journal(*starts):
     return "".join(f"Jan 02 10:0{n}:00 box ollama[{n}]: " + START.format(one) for n, one in enumerate(starts))
 
 
-@pytest.mark.parametrize(
-    ("starts", "last"), [(("", "10.3.0"), "10.3.0"), (("10.3.0", ""), None), (("11.0.0",), "11.0.0")]
-)
+@pytest.mark.parametrize(("starts", "last"), [(("", "10.3.0"), "10.3.0"), (("10.3.0", ""), None), (("11.0.0",), "11.0.0")])
 def test_of_the_starts_in_a_journal_the_last_is_in_force(pasted, starts, last):
     assert values(pasted(journal(*starts))) == [last]
 

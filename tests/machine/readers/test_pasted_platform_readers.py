@@ -10,18 +10,36 @@ from rigup.machine.readers import of_texts  # noqa: F401  (registers them)
 from rigup.machine.texts import Text
 
 PIECES = (
-    "Darwin Kernel Version 22.6.0: ", "root:xnu-8796.141.3~6/", "RELEASE_ARM64_T6000", "RELEASE_X86_64", "RELEASE_", "processor: ", "i386", "arm", "Darwin", "crw-rw----", "crw-------+",
-    "   1 ", "root ", "render ", "510, ", "0 ", "Nov  2 08:40 ", "kfd", "/dev/kfd", "\n", " ", "é", "\0",
-)  # fmt: skip
+    "Darwin Kernel Version 22.6.0: ",
+    "root:xnu-8796.141.3~6/",
+    "RELEASE_ARM64_T6000",
+    "RELEASE_X86_64",
+    "RELEASE_",
+    "processor: ",
+    "i386",
+    "arm",
+    "Darwin",
+    "crw-rw----",
+    "crw-------+",
+    "   1 ",
+    "root ",
+    "render ",
+    "510, ",
+    "0 ",
+    "Nov  2 08:40 ",
+    "kfd",
+    "/dev/kfd",
+    "\n",
+    " ",
+    "é",
+    "\0",
+)
 OURS = ("darwin_kernel", "kfd_in_a_listing")
 
 
 def told(reader, body):
     """What a reader says of a pasted text, as plain fields."""
-    return [
-        {name: reading.value for name, reading in fact.fields.items()}
-        for fact in READERS[reader].read(Text("text", body))
-    ]
+    return [{name: reading.value for name, reading in fact.fields.items()} for fact in READERS[reader].read(Text("text", body))]
 
 
 @pytest.mark.parametrize(("word", "architecture"), [("RELEASE_ARM64_T8103", "arm64"), ("RELEASE_X86_64", "x86_64")])
@@ -41,9 +59,7 @@ def test_a_node_in_a_listing_of_its_folder():
     assert (node["path"], node["mode"], node["group"], node["acl"]) == ("/dev/kfd", "crw-------", "root", False)
 
 
-@pytest.mark.parametrize(
-    "line", ["crw-rw---- 1 root render 234, 0 Mai 21 05:13 kfd2", "drwxr-xr-x 2 root root 40 Mai 21 05:13 kfd"]
-)
+@pytest.mark.parametrize("line", ["crw-rw---- 1 root render 234, 0 Mai 21 05:13 kfd2", "drwxr-xr-x 2 root root 40 Mai 21 05:13 kfd"])
 def test_what_is_another_file_is_no_node(line):
     assert told("kfd_in_a_listing", line + "\n") == []
 
@@ -72,9 +88,7 @@ def test_no_text_makes_a_reader_fail(name, body):
 
 
 @pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize(
-    "piece", ["RELEASE_ARM64_T", "Darwin\nprocessor: ", "crw-rw---- 1 root root 1, 0 ", " kfd", "a"]
-)
+@pytest.mark.parametrize("piece", ["RELEASE_ARM64_T", "Darwin\nprocessor: ", "crw-rw---- 1 root root 1, 0 ", " kfd", "a"])
 def test_no_long_text_makes_a_reader_hang(name, piece):
     for _ in zip(range(100), READERS[name].read(Text("text", piece * (40_000 // len(piece)))), strict=False):
         pass

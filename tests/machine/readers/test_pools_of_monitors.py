@@ -10,9 +10,7 @@ from rigup.machine.texts import Text
 
 _TOP = "  VRAM : usage  212 MiB, total   512 MiB (usable   480 MiB)\n  GTT  : usage   36 MiB, total 15864 MiB (usable 15800 MiB)\n"
 _METRIC = "    MEM_USAGE:\n        TOTAL_VRAM: 512 MB\n        TOTAL_GTT: 13649 MB\n"
-_PIECES = st.sampled_from(
-    [*_TOP.splitlines(True), *_METRIC.splitlines(True), "GTT : usage", " MiB (usable ", "TOTAL_GTT: ", "\0", "é"]
-)
+_PIECES = st.sampled_from([*_TOP.splitlines(True), *_METRIC.splitlines(True), "GTT : usage", " MiB (usable ", "TOTAL_GTT: ", "\0", "é"])
 
 
 def pools(body):

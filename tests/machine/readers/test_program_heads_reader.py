@@ -46,8 +46,18 @@ def test_a_prompt_after_a_prompt_says_none():
 
 
 _PIECES = st.sampled_from(
-    ["Torch detected GPU: ", "NVIDIA GeForce RTX 3060", " VRAM 12288 Arch ", ". Max memory: 1.0 GB.", "yours is ", "2.1.0+cpu", ">>> torch.version.cuda", "\n", '"cuda:0 ']
-)  # fmt: skip
+    [
+        "Torch detected GPU: ",
+        "NVIDIA GeForce RTX 3060",
+        " VRAM 12288 Arch ",
+        ". Max memory: 1.0 GB.",
+        "yours is ",
+        "2.1.0+cpu",
+        ">>> torch.version.cuda",
+        "\n",
+        '"cuda:0 ',
+    ]
+)
 
 
 @given(st.lists(_PIECES | st.text(max_size=6), max_size=30).map("".join))

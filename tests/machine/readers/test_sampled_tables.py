@@ -72,9 +72,7 @@ def stamped(*rows):
             id="names-that-may-be-asked-for",
         ),
         pytest.param(
-            "$ nvidia-smi --query-gpu=compute_cap --format=csv\ncompute_cap\n8.9\n8.9\n",
-            [None] * 2,
-            id="neighbour-of-one-column",
+            "$ nvidia-smi --query-gpu=compute_cap --format=csv\ncompute_cap\n8.9\n8.9\n", [None] * 2, id="neighbour-of-one-column"
         ),
         pytest.param(
             "$ nvidia-smi dmon -s pu\n# gpu    pwr  gtemp  mtemp     sm    mem    enc    dec\n"
@@ -90,9 +88,7 @@ def test_samples_are_no_cards(body, names):
     assert cards(body) == names
 
 
-@pytest.mark.parametrize(
-    ("asked", "memory"), [("memory.used", None), ("memory.free", None), ("memory.total", {"vram": 24576 << 20})]
-)
+@pytest.mark.parametrize(("asked", "memory"), [("memory.used", None), ("memory.free", None), ("memory.total", {"vram": 24576 << 20})])
 def test_what_is_in_use_is_no_size(asked, memory):
     body = f"$ nvidia-smi --query-gpu=name,driver_version,{asked} --format=csv,noheader\nNVIDIA GeForce RTX 4090, 575.64.03, 24576 MiB\n"
     facts = look([Source(Place(), None, tuple(texts_of("paste", body)))])
@@ -101,14 +97,12 @@ def test_what_is_in_use_is_no_size(asked, memory):
 
 
 @pytest.mark.parametrize(
-    ("words", "count"),
-    [
-        ("Mini PC mit Ryzen AI MAX+ 395, 128 GB.", 1),
-        ("Strix Halo box, and an RX 7900 XTX over OCuLink", 2),
-    ],
+    ("words", "count"), [("Mini PC mit Ryzen AI MAX+ 395, 128 GB.", 1), ("Strix Halo box, and an RX 7900 XTX over OCuLink", 2)]
 )
 def test_a_processor_has_its_graphics_once(words, count):
-    body = words + "\n$ rocminfo | grep -E 'Name:'\n  Name:                    gfx1151\n  Marketing Name:          AMD Radeon 8060S Graphics\n"  # fmt: skip
+    body = (
+        words + "\n$ rocminfo | grep -E 'Name:'\n  Name:                    gfx1151\n  Marketing Name:          AMD Radeon 8060S Graphics\n"
+    )
     assert len(cards(body)) == count
 
 

@@ -36,20 +36,26 @@ def test_pips_files_and_variables(tree):
         who={"environment": {"PIP_NO_INDEX": "1", "UV_INDEX_URL": "https://mirror.example/uv", "PIPX_HOME": "/x"}},
     )
     assert sources(facts) == {
-        ("pip", "index-url"): ["https://mirror.example/simple"], ("pip", "find-links"): ["/opt/wheels", "/srv/wheels"],
-        ("pip", "no-index"): ["1"], ("uv", "index-url"): ["https://mirror.example/uv"],
-    }  # fmt: skip
+        ("pip", "index-url"): ["https://mirror.example/simple"],
+        ("pip", "find-links"): ["/opt/wheels", "/srv/wheels"],
+        ("pip", "no-index"): ["1"],
+        ("uv", "index-url"): ["https://mirror.example/uv"],
+    }
 
 
 def test_uvs_file_and_its_part_of_a_project(tree):
-    facts = tree({
-        "/etc/uv/uv.toml": 'offline = true\n[[index]]\nname = "ours"\nurl = "https://mirror.example/simple"\n[pip]\ntorch-backend = "cu124"\n',
-        "/home/u/pyproject.toml": '[project]\nname = "x"\n[tool.uv]\nfind-links = ["/opt/wheels"]\n',
-    })  # fmt: skip
+    facts = tree(
+        {
+            "/etc/uv/uv.toml": 'offline = true\n[[index]]\nname = "ours"\nurl = "https://mirror.example/simple"\n[pip]\ntorch-backend = "cu124"\n',
+            "/home/u/pyproject.toml": '[project]\nname = "x"\n[tool.uv]\nfind-links = ["/opt/wheels"]\n',
+        }
+    )
     assert sources(facts) == {
-        ("uv", "offline"): ["true"], ("uv", "index"): ["https://mirror.example/simple"], ("uv", "torch-backend"): ["cu124"],
+        ("uv", "offline"): ["true"],
+        ("uv", "index"): ["https://mirror.example/simple"],
+        ("uv", "torch-backend"): ["cu124"],
         ("uv", "find-links"): ["/opt/wheels"],
-    }  # fmt: skip
+    }
 
 
 def test_a_project_without_uv_and_a_broken_file_say_nothing(tree):
@@ -59,9 +65,7 @@ def test_a_project_without_uv_and_a_broken_file_say_nothing(tree):
 
 def test_pips_list_as_pasted(pasted):
     said = "$ pip config list\nglobal.extra-index-url='https://mirror.example/a https://mirror.example/b'\nglobal.timeout='9'\n"
-    assert sources(pasted(said)) == {
-        ("pip", "extra-index-url"): ["https://mirror.example/a", "https://mirror.example/b"]
-    }
+    assert sources(pasted(said)) == {("pip", "extra-index-url"): ["https://mirror.example/a", "https://mirror.example/b"]}
 
 
 def test_condas_channels(tree):
@@ -130,10 +134,14 @@ def test_keys_that_the_owner_enrolled(tree, pasted):
 
 # -- between card and memory --------------------------------------------------------------------------------
 def test_how_the_iommu_treats_a_card(tree):
-    facts = tree({
-        CARD + "class": "0x030000\n", CARD + "vendor": "0x1002\n", CARD + "iommu_group": "-> ../../../kernel/iommu_groups/14",
-        "/sys/bus/kernel/iommu_groups/14/type": "identity\n",
-    })  # fmt: skip
+    facts = tree(
+        {
+            CARD + "class": "0x030000\n",
+            CARD + "vendor": "0x1002\n",
+            CARD + "iommu_group": "-> ../../../kernel/iommu_groups/14",
+            "/sys/bus/kernel/iommu_groups/14/type": "identity\n",
+        }
+    )
     (device,) = facts.of(PciDevice)
     assert (device.iommu_group, device.iommu) == (14, "identity")
 
@@ -144,18 +152,24 @@ PROPERTIES = "cpu_cores_count {cores}\nsimd_count 160\ngfx_target_version 100300
 
 @pytest.mark.parametrize(("flags", "carries"), [(1, True), (13, False), (5, False)])
 def test_whether_the_path_to_a_card_carries_atomics(tree, flags, carries):
-    facts = tree({
-        NODE + "properties": PROPERTIES.format(cores=0),
-        NODE + "io_links/0/properties": f"type 2\nnode_from 1\nnode_to 0\nweight 20\nflags {flags}\n",
-    })  # fmt: skip
+    facts = tree(
+        {
+            NODE + "properties": PROPERTIES.format(cores=0),
+            NODE + "io_links/0/properties": f"type 2\nnode_from 1\nnode_to 0\nweight 20\nflags {flags}\n",
+        }
+    )
     assert [node.atomics for node in facts.of(KfdNode)] == [carries]
     assert [device.atomics for device in facts.of(PciDevice)] == [carries]
 
 
 @pytest.mark.parametrize(
     ("cores", "link"),
-    [(8, "type 2\nnode_from 1\nnode_to 0\nflags 13\n"), (0, "type 11\nnode_from 1\nnode_to 0\nflags 13\n"), (0, "type 2\nnode_from 1\nnode_to 2\nflags 13\n")],
-)  # fmt: skip
+    [
+        (8, "type 2\nnode_from 1\nnode_to 0\nflags 13\n"),
+        (0, "type 11\nnode_from 1\nnode_to 0\nflags 13\n"),
+        (0, "type 2\nnode_from 1\nnode_to 2\nflags 13\n"),
+    ],
+)
 def test_a_processors_own_gpu_and_other_links_tell_nothing_of_a_slot(tree, cores, link):
     facts = tree({NODE + "properties": PROPERTIES.format(cores=cores), NODE + "io_links/0/properties": link})
     assert not [device for device in facts.of(PciDevice) if device.knows("atomics")]
@@ -163,14 +177,16 @@ def test_a_processors_own_gpu_and_other_links_tell_nothing_of_a_slot(tree, cores
 
 # -- containers ---------------------------------------------------------------------------------------------
 def test_what_engines_may_hand_on(tree):
-    facts = tree({
-        "/etc/cdi/nvidia.yaml": "cdiVersion: 0.5.0\ncontainerEdits:\n  deviceNodes:\n  - path: /dev/nvidiactl\ndevices:\n- containerEdits:\n    deviceNodes:\n"
-                                '    - path: /dev/nvidia0\n  name: "0"\n- name: all\nkind: nvidia.com/gpu\n',
-        "/etc/nvidia-container-runtime/config.toml": '[nvidia-container-cli]\nno-cgroups = true\n#no-cgroups = false\n[nvidia-container-runtime]\nmode = "auto"\n',
-        "/etc/docker/daemon.json": '{"default-runtime": "nvidia", "runtimes": {"nvidia": {"path": "nvidia-container-runtime"}}}',
-        "/etc/containerd/config.toml": 'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd]\ndefault_runtime_name = "nvidia"\n'
-                                       '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia]\nruntime_type = "x"\n',
-    })  # fmt: skip
+    facts = tree(
+        {
+            "/etc/cdi/nvidia.yaml": "cdiVersion: 0.5.0\ncontainerEdits:\n  deviceNodes:\n  - path: /dev/nvidiactl\ndevices:\n- containerEdits:\n    deviceNodes:\n"
+            '    - path: /dev/nvidia0\n  name: "0"\n- name: all\nkind: nvidia.com/gpu\n',
+            "/etc/nvidia-container-runtime/config.toml": '[nvidia-container-cli]\nno-cgroups = true\n#no-cgroups = false\n[nvidia-container-runtime]\nmode = "auto"\n',
+            "/etc/docker/daemon.json": '{"default-runtime": "nvidia", "runtimes": {"nvidia": {"path": "nvidia-container-runtime"}}}',
+            "/etc/containerd/config.toml": 'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd]\ndefault_runtime_name = "nvidia"\n'
+            '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia]\nruntime_type = "x"\n',
+        }
+    )
     (spec,), (kit,) = facts.of(CdiSpec), facts.of(ContainerToolkit)
     assert (spec.kind, spec.devices) == ("nvidia.com/gpu", ["0", "all"])
     assert (kit.no_cgroups, kit.mode) == (True, "auto")
@@ -192,22 +208,26 @@ def test_the_same_as_pasted(pasted):
 
 # -- Slurm, disks, rpm --------------------------------------------------------------------------------------
 def test_how_a_cluster_hands_out_devices(tree):
-    facts = tree({
-        "/etc/slurm/slurm.conf": "GresTypes=gpu\n#TaskPlugin=task/none\nTaskPlugin = task/affinity,task/cgroup\nNodeName=gpu[01-08] CPUs=64 \\\n  Gres=gpu:a100:4 State=UNKNOWN\n",
-        "/etc/slurm/gres.conf": "AutoDetect=off\nNodeName=gpu[01-08] Name=gpu Type=a100 File=/dev/nvidia[0-3]\n",
-        "/etc/slurm/cgroup.conf": "ConstrainDevices=yes\n",
-    })  # fmt: skip
+    facts = tree(
+        {
+            "/etc/slurm/slurm.conf": "GresTypes=gpu\n#TaskPlugin=task/none\nTaskPlugin = task/affinity,task/cgroup\nNodeName=gpu[01-08] CPUs=64 \\\n  Gres=gpu:a100:4 State=UNKNOWN\n",
+            "/etc/slurm/gres.conf": "AutoDetect=off\nNodeName=gpu[01-08] Name=gpu Type=a100 File=/dev/nvidia[0-3]\n",
+            "/etc/slurm/cgroup.conf": "ConstrainDevices=yes\n",
+        }
+    )
     assert {one.name: one.value for one in facts.of(SlurmSetting)} == {
-        "GresTypes": "gpu", "TaskPlugin": "task/affinity,task/cgroup", "AutoDetect": "off", "ConstrainDevices": "yes",
-    }  # fmt: skip
-    assert {(one.nodes, one.gres) for one in facts.of(SlurmNode)} == {
-        ("gpu[01-08]", "gpu:a100:4"),
-        ("gpu[01-08]", "gpu:a100"),
+        "GresTypes": "gpu",
+        "TaskPlugin": "task/affinity,task/cgroup",
+        "AutoDetect": "off",
+        "ConstrainDevices": "yes",
     }
+    assert {(one.nodes, one.gres) for one in facts.of(SlurmNode)} == {("gpu[01-08]", "gpu:a100:4"), ("gpu[01-08]", "gpu:a100")}
 
 
 def test_a_node_as_scontrol_shows_it(pasted):
-    said = "NodeName=gpu01 Arch=x86_64 CoresPerSocket=32\n   CPUAlloc=0 CPUEfctv=64\n   Gres=gpu:a100:4(S:0-1)\n   CfgTRES=cpu=64,gres/gpu=4\n"
+    said = (
+        "NodeName=gpu01 Arch=x86_64 CoresPerSocket=32\n   CPUAlloc=0 CPUEfctv=64\n   Gres=gpu:a100:4(S:0-1)\n   CfgTRES=cpu=64,gres/gpu=4\n"
+    )
     assert [(one.nodes, one.gres) for one in pasted(said).of(SlurmNode)] == [("gpu01", "gpu:a100:4")]
 
 
@@ -224,15 +244,15 @@ def test_room_on_disks(pasted, said):
 
 
 def test_packages_of_rpm(tree, pasted):
-    said = "$ rpm -qa | grep nvidia\nakmod-nvidia-550.67-1.fc40.x86_64\nnvidia-gpu-firmware-20240312-1.fc40.noarch\nbash-5.2-1.fc40.x86_64\n"
+    said = (
+        "$ rpm -qa | grep nvidia\nakmod-nvidia-550.67-1.fc40.x86_64\nnvidia-gpu-firmware-20240312-1.fc40.noarch\nbash-5.2-1.fc40.x86_64\n"
+    )
     assert {one.name: one.version for one in pasted(said).of(SystemPackage)} == {
         "akmod-nvidia": "550.67-1.fc40",
         "nvidia-gpu-firmware": "20240312-1.fc40",
     }
     listed = "nvidia-driver.x86_64              3:550.90.07-1.el9              @cuda-rhel9-x86_64\n"
-    assert [(one.name, one.version) for one in pasted(listed).of(SystemPackage)] == [
-        ("nvidia-driver", "550.90.07-1.el9")
-    ]
+    assert [(one.name, one.version) for one in pasted(listed).of(SystemPackage)] == [("nvidia-driver", "550.90.07-1.el9")]
     assert tree({"/var/lib/dpkg/status": ""}).of(SystemPackage) == []
 
 

@@ -14,21 +14,11 @@ def platform(facts):
 
 @pytest.mark.parametrize(
     ("release", "wsl"),
-    [
-        ("6.8.0-40-generic", None),
-        ("5.15.153.1-microsoft-standard-WSL2", 2),
-        ("4.4.0-19041-Microsoft", 1),
-        ("5.10.120-tegra", None),
-    ],
+    [("6.8.0-40-generic", None), ("5.15.153.1-microsoft-standard-WSL2", 2), ("4.4.0-19041-Microsoft", 1), ("5.10.120-tegra", None)],
 )
 def test_the_kernel_and_whose_it_is(tree, release, wsl):
     found = platform(
-        tree(
-            {
-                "/proc/version": f"Linux version {release} (builder@host) (gcc 12) #1 SMP\n",
-                "/proc/sys/kernel/osrelease": release + "\n",
-            }
-        )
+        tree({"/proc/version": f"Linux version {release} (builder@host) (gcc 12) #1 SMP\n", "/proc/sys/kernel/osrelease": release + "\n"})
     )
     assert (found.system, found.release, found.wsl) == ("linux", release, wsl)
 
@@ -81,27 +71,17 @@ def test_secure_boot_as_tools_and_reports_tell_it(pasted, line, expected):
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [
-        ("VMware, Inc.\n", "vmware"),
-        ("QEMU\n", "qemu"),
-        ("innotek GmbH\n", "virtualbox"),
-        ("ASUSTeK COMPUTER INC.\n", None),
-    ],
+    [("VMware, Inc.\n", "vmware"), ("QEMU\n", "qemu"), ("innotek GmbH\n", "virtualbox"), ("ASUSTeK COMPUTER INC.\n", None)],
 )
 def test_whose_machine_the_firmware_says_it_is(tree, name, expected):
     facts = tree(
-        {
-            "/sys/class/dmi/id/sys_vendor": name,
-            "/proc/cpuinfo": "processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: fpu sse2 avx2\n\n",
-        }
+        {"/sys/class/dmi/id/sys_vendor": name, "/proc/cpuinfo": "processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: fpu sse2 avx2\n\n"}
     )
     assert platform(facts).hypervisor == expected
 
 
 def test_the_flag_alone_tells_that_it_is_a_guest(tree):
-    facts = tree(
-        {"/proc/cpuinfo": "processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: fpu hypervisor avx2\n\nprocessor\t: 1\n"}
-    )
+    facts = tree({"/proc/cpuinfo": "processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: fpu hypervisor avx2\n\nprocessor\t: 1\n"})
     assert platform(facts).hypervisor == "unknown"
     (cpu,) = facts.of(Cpu)
     assert (cpu.model, cpu.cores, "avx2" in cpu.flags) == ("Some CPU", 2, True)
@@ -114,20 +94,13 @@ def test_an_arm_processor_has_features(tree):
 
 
 def test_the_distribution_and_its_c_library(tree):
-    facts = tree(
-        {
-            "/etc/os-release": UBUNTU,
-            "/usr/bin/ldd": "#! /bin/bash\n    echo 'ldd (Ubuntu GLIBC 2.35-0ubuntu3.8) 2.35'\n",
-        }
-    )
+    facts = tree({"/etc/os-release": UBUNTU, "/usr/bin/ldd": "#! /bin/bash\n    echo 'ldd (Ubuntu GLIBC 2.35-0ubuntu3.8) 2.35'\n"})
     (found,) = facts.of(Distribution)
     assert (found.id, found.version, found.name, found.glibc) == ("ubuntu", "22.04", "Ubuntu 22.04.4 LTS", "2.35")
 
 
 def test_a_c_library_that_is_not_glibc(tree):
-    (found,) = tree({"/etc/os-release": "ID=alpine\nVERSION_ID=3.20.0\n", "/lib/ld-musl-x86_64.so.1": ""}).of(
-        Distribution
-    )
+    (found,) = tree({"/etc/os-release": "ID=alpine\nVERSION_ID=3.20.0\n", "/lib/ld-musl-x86_64.so.1": ""}).of(Distribution)
     assert (found.id, found.glibc) == ("alpine", None)
 
 
@@ -138,19 +111,20 @@ def test_ldd_as_people_paste_it(pasted):
 @pytest.mark.parametrize(
     ("files", "engine"),
     [
-        ({"/.dockerenv": ""}, "docker"), ({"/run/.containerenv": 'engine="podman-4.9"\n'}, "podman"), ({"/.singularity.d/runscript": ""}, "apptainer"),
-        ({"/proc/1/cgroup": "12:devices:/kubepods/besteffort/pod1/abc\n"}, "kubernetes"), ({"/run/systemd/container": "lxc\n"}, "lxc"),
+        ({"/.dockerenv": ""}, "docker"),
+        ({"/run/.containerenv": 'engine="podman-4.9"\n'}, "podman"),
+        ({"/.singularity.d/runscript": ""}, "apptainer"),
+        ({"/proc/1/cgroup": "12:devices:/kubepods/besteffort/pod1/abc\n"}, "kubernetes"),
+        ({"/run/systemd/container": "lxc\n"}, "lxc"),
         ({"/proc/1/cgroup": "0::/init.scope\n"}, None),
     ],
-)  # fmt: skip
+)
 def test_what_kind_of_world_it_is(tree, files, engine):
     assert tree(files).of(World)[0].container == engine
 
 
 def test_memory_in_bytes(tree):
-    (found,) = tree({"/proc/meminfo": "MemTotal:       65764368 kB\nMemFree: 1 kB\nMemAvailable:   61000000 kB\n"}).of(
-        Memory
-    )
+    (found,) = tree({"/proc/meminfo": "MemTotal:       65764368 kB\nMemFree: 1 kB\nMemAvailable:   61000000 kB\n"}).of(Memory)
     assert (found.total, found.available) == (65764368 * 1024, 61000000 * 1024)
 
 

@@ -8,10 +8,7 @@ from rigup.machine.texts import Text
 
 def told(reader, body):
     """What a reader says of a pasted text, as plain fields."""
-    return [
-        {name: reading.value for name, reading in fact.fields.items()}
-        for fact in READERS[reader].read(Text("text", body))
-    ]
+    return [{name: reading.value for name, reading in fact.fields.items()} for fact in READERS[reader].read(Text("text", body))]
 
 
 def test_windows_where_nothing_else_is_named():
@@ -34,9 +31,7 @@ def test_a_home_elsewhere_is_no_macs(path):
 
 
 def test_the_one_python_that_a_text_names():
-    assert (
-        told("stated_python", "a fresh environment with Python 3.13, and pip finds nothing\n")[0]["version"] == "3.13"
-    )
+    assert told("stated_python", "a fresh environment with Python 3.13, and pip finds nothing\n")[0]["version"] == "3.13"
 
 
 @pytest.mark.parametrize("body", ["Python 3.9 works, Python 3.13 does not\n", "Python is 3 times slower\n"])
@@ -56,9 +51,7 @@ def test_roots_prompt_is_no_remark():
     assert told("batch_script", "# srun -N1 -n4 --gres=gpu:4 python train.py\n") == []
 
 
-@pytest.mark.parametrize(
-    "line", ["WSL version: 1.2.2.0", "WSL 版本： 1.0.3.0", "Versione WSL: 1.3.11.0", "WSL-Version: 2.4.13.0"]
-)
+@pytest.mark.parametrize("line", ["WSL version: 1.2.2.0", "WSL 版本： 1.0.3.0", "Versione WSL: 1.3.11.0", "WSL-Version: 2.4.13.0"])
 def test_the_programs_own_version_is_not_the_generation(line):
     assert {"wsl": 2} in told("stated_wsl", line + "\n")
 
@@ -79,6 +72,6 @@ def test_the_one_card_of_servers_that_a_text_names(body, beside):
     assert [card["name"] for card in told("server_card_in_a_sentence", beside + body)] == ["Tesla V100"]
 
 
-@pytest.mark.parametrize("body", ["L2 cache: 2 MiB\nno NVIDIA GPU\n", "GPU count 4\nA2: none\n", "CPU, L4 cache of the GPU\n"])  # fmt: skip
+@pytest.mark.parametrize("body", ["L2 cache: 2 MiB\nno NVIDIA GPU\n", "GPU count 4\nA2: none\n", "CPU, L4 cache of the GPU\n"])
 def test_a_cache_or_a_cell_is_no_card(body):
     assert told("server_card_in_a_sentence", body) == []

@@ -15,24 +15,35 @@ PNP = r"PCI\VEN_10DE&DEV_2684&SUBSYS_889D1043&REV_A1\4&2283F625&0&0019"
 
 def cim(**parts):
     controllers = [
-        {"Name": "NVIDIA GeForce RTX 4090\0", "PNPDeviceID": PNP, "DriverVersion": "32.0.15.6094", "ConfigManagerErrorCode": 0, "qwMemorySize": 24 * GIB - 2**20},
-        {"Name": "Microsoft Basic Render Driver", "PNPDeviceID": r"ROOT\BASICRENDER\0000", "DriverVersion": "10.0.22621.1", "qwMemorySize": None},
-    ]  # fmt: skip
-    system = {"Caption": "Майкрософт Windows 11 Pro", "Version": "10.0.22631", "TotalVisibleMemorySize": 33350000, "FreePhysicalMemory": 20000000,
-              "TotalVirtualMemorySize": 35447152, "FreeVirtualMemory": 18000000}  # fmt: skip
+        {
+            "Name": "NVIDIA GeForce RTX 4090\0",
+            "PNPDeviceID": PNP,
+            "DriverVersion": "32.0.15.6094",
+            "ConfigManagerErrorCode": 0,
+            "qwMemorySize": 24 * GIB - 2**20,
+        },
+        {
+            "Name": "Microsoft Basic Render Driver",
+            "PNPDeviceID": r"ROOT\BASICRENDER\0000",
+            "DriverVersion": "10.0.22621.1",
+            "qwMemorySize": None,
+        },
+    ]
+    system = {
+        "Caption": "Майкрософт Windows 11 Pro",
+        "Version": "10.0.22631",
+        "TotalVisibleMemorySize": 33350000,
+        "FreePhysicalMemory": 20000000,
+        "TotalVirtualMemorySize": 35447152,
+        "FreeVirtualMemory": 18000000,
+    }
     told = {"Win32_VideoController": controllers, "Win32_OperatingSystem": system, **parts}
     return json.dumps(told, ensure_ascii=False)
 
 
 def test_one_answer_tells_cards_system_and_memory(pasted):
     facts = pasted(
-        cim(
-            Win32_Processor={
-                "Name": "AMD Ryzen 9 7950X 16-Core Processor ",
-                "Architecture": 9,
-                "NumberOfLogicalProcessors": 32,
-            }
-        )
+        cim(Win32_Processor={"Name": "AMD Ryzen 9 7950X 16-Core Processor ", "Architecture": 9, "NumberOfLogicalProcessors": 32})
     )
     (card,) = accelerators(facts)
     assert (card["name"], card["isa"], card["pci_id"], card["memory"]) == (
@@ -43,11 +54,7 @@ def test_one_answer_tells_cards_system_and_memory(pasted):
     )
     assert [driver.version for driver in facts.of(Driver)] == ["560.94"]
     (memory,), (platform,), (distribution,) = facts.of(Memory), facts.of(Platform), facts.of(Distribution)
-    assert (memory.total, memory.commit_limit, memory.commit_free) == (
-        33350000 * 1024,
-        35447152 * 1024,
-        18000000 * 1024,
-    )
+    assert (memory.total, memory.commit_limit, memory.commit_free) == (33350000 * 1024, 35447152 * 1024, 18000000 * 1024)
     assert (platform.system, platform.version, platform.architecture) == ("windows", "10.0.22631", "x86_64")
     assert (distribution.id, distribution.version) == ("windows", "11")
 
@@ -87,8 +94,7 @@ def test_a_visual_c_runtime_that_the_registry_does_not_have(pasted):
 def test_the_answer_is_read_on_a_machine_with_powershell(tree):
     argv = list(next(given.argv for given in _reader().inputs))
     facts = tree(
-        {"/Windows/System32/WindowsPowerShell/v1.0/powershell.exe": ""},
-        commands=[{"argv": argv, "exit": 0, "stdout": cim(), "stderr": ""}],
+        {"/Windows/System32/WindowsPowerShell/v1.0/powershell.exe": ""}, commands=[{"argv": argv, "exit": 0, "stdout": cim(), "stderr": ""}]
     )
     assert [gpu.pci_id for gpu in facts.of(Gpu)] == ["10de:2684"]
 
@@ -142,10 +148,15 @@ def test_the_registry_is_asked_only_where_powershell_is_not(tree):
 
 
 def test_libraries_and_toolkits_lie_in_their_places(tree):
-    facts = tree({
-        "/Windows/System32/nvcuda.dll": "", "/Windows/System32/DriverStore/FileRepository/nv_dispi.inf_amd64_1/nvml.dll": "",
-        "/Windows/System32/vcruntime140_1.dll": "", "/Program Files/AMD/ROCm/6.2/bin/x": "", "/Program Files/NVIDIA GPU Computing Toolkit/CUDA/v12.4/x": "",
-    })  # fmt: skip
+    facts = tree(
+        {
+            "/Windows/System32/nvcuda.dll": "",
+            "/Windows/System32/DriverStore/FileRepository/nv_dispi.inf_amd64_1/nvml.dll": "",
+            "/Windows/System32/vcruntime140_1.dll": "",
+            "/Program Files/AMD/ROCm/6.2/bin/x": "",
+            "/Program Files/NVIDIA GPU Computing Toolkit/CUDA/v12.4/x": "",
+        }
+    )
     assert {library.soname for library in facts.of(DriverLibrary)} == {"nvcuda.dll", "nvml.dll"}
     assert {(kit.name, kit.version) for kit in facts.of(Toolkit)} == {("hip-sdk", "6.2"), ("cuda", "12.4")}
     assert [one.name for one in facts.of(SystemPackage)] == ["vc-runtime"]

@@ -6,19 +6,7 @@ from pathlib import Path
 import pytest
 
 from rigup.machine import readers  # noqa: F401  (registers them)
-from rigup.machine.kinds import (
-    CardCount,
-    Cpu,
-    Gpu,
-    JobRequest,
-    Launch,
-    Mask,
-    NetInterface,
-    Platform,
-    PythonEnv,
-    Torch,
-    Variable,
-)
+from rigup.machine.kinds import CardCount, Cpu, Gpu, JobRequest, Launch, Mask, NetInterface, Platform, PythonEnv, Torch, Variable
 from rigup.machine.look import look
 from rigup.machine.sources import open_source
 
@@ -80,13 +68,7 @@ def test_a_whole_script_without_gpus_asks_for_none(facts):
 
 
 @pytest.mark.parametrize(
-    "more",
-    [
-        "#SBATCH --exclusive\n",
-        "srun --gpus-per-node=1 python x.py\n",
-        "#SBATCH --ntasks-per-gpu=1\n",
-        "sbatch -G 1 other.sh\n",
-    ],
+    "more", ["#SBATCH --exclusive\n", "srun --gpus-per-node=1 python x.py\n", "#SBATCH --ntasks-per-gpu=1\n", "sbatch -G 1 other.sh\n"]
 )
 def test_what_may_give_gpus_after_all_leaves_it_open(facts, more):
     script = "#!/bin/bash\n#SBATCH -n 1\n" + more + "python prep.py\n"
@@ -106,10 +88,7 @@ def test_the_program_behind_srun_has_options_of_its_own(facts):
 
 
 def test_a_command_over_several_lines(facts):
-    job = only(
-        facts("srun --nodes=2 \\\n  --gpus-per-node=4 \\\n  --ntasks-per-node=4 \\\n  python train.py --gpus 9\n"),
-        JobRequest,
-    )
+    job = only(facts("srun --nodes=2 \\\n  --gpus-per-node=4 \\\n  --ntasks-per-node=4 \\\n  python train.py --gpus 9\n"), JobRequest)
     assert (job["nodes"], job["gpus_per_node"], job["tasks_per_node"]) == (2, 4, 4)
     assert "gpus" not in job
 
@@ -209,9 +188,7 @@ def test_ranks_that_announce_themselves(facts):
 def test_a_mask_and_what_came_before_it(facts):
     late = only(facts("import torch\ntorch.cuda.is_available()\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\n"), Mask)
     assert late["after"].startswith("torch.cuda.is_available")
-    early = facts(
-        "import torch  # torch.cuda.init()\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\ntorch.cuda.init()\n"
-    ).of(Mask)
+    early = facts("import torch  # torch.cuda.init()\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\ntorch.cuda.init()\n").of(Mask)
     assert all("after" not in fact.values() for fact in early)
 
 

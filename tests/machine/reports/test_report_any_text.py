@@ -31,12 +31,33 @@ MINE = [reader for reader in READERS.values() if reader.read.__module__.rsplit("
 SAMPLES = [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("samples/*.txt"))]
 PIECES = [line for sample in SAMPLES for line in sample.splitlines()]
 HOSTILE = [
-    " " * 20_000, "|" * 20_000, "a" * 20_000, "1" * 20_000, "1." * 10_000, "GPU 0: " * 3_000, "{" * 20_000, '{"card0": ' * 2_000, "<gpu id=" * 3_000,
-    "\n" * 20_000, "GPU[0]\t: a: " * 2_000, "nvidia" + "-a" * 10_000, "| 0 " + "x " * 10_000 + "| 00000000:01:00.0", "Name: " + "\t" * 20_000, "0x" * 10_000,
-    "[conda] torch " + "1 " * 10_000, "#SBATCH " + "-" * 20_000, "srun " + "\\\n" * 5_000, 'msg="inference compute" ' + "a=" * 8_000, "name, " * 5_000, "--query-gpu=" + "a," * 9_000,
-    "### GPU model and memory\n" + "#" * 20_000, "- OS Platform and Distribution" + " " * 20_000, "\nIPython 8" + "Python 3.11.1" * 2_000,
-    "#!/bin/sh\n#SBATCH -N 1\n" * 800, "Trainer(" + "(" * 20_000,
-]  # fmt: skip
+    " " * 20_000,
+    "|" * 20_000,
+    "a" * 20_000,
+    "1" * 20_000,
+    "1." * 10_000,
+    "GPU 0: " * 3_000,
+    "{" * 20_000,
+    '{"card0": ' * 2_000,
+    "<gpu id=" * 3_000,
+    "\n" * 20_000,
+    "GPU[0]\t: a: " * 2_000,
+    "nvidia" + "-a" * 10_000,
+    "| 0 " + "x " * 10_000 + "| 00000000:01:00.0",
+    "Name: " + "\t" * 20_000,
+    "0x" * 10_000,
+    "[conda] torch " + "1 " * 10_000,
+    "#SBATCH " + "-" * 20_000,
+    "srun " + "\\\n" * 5_000,
+    'msg="inference compute" ' + "a=" * 8_000,
+    "name, " * 5_000,
+    "--query-gpu=" + "a," * 9_000,
+    "### GPU model and memory\n" + "#" * 20_000,
+    "- OS Platform and Distribution" + " " * 20_000,
+    "\nIPython 8" + "Python 3.11.1" * 2_000,
+    "#!/bin/sh\n#SBATCH -N 1\n" * 800,
+    "Trainer(" + "(" * 20_000,
+]
 
 
 def read(body: str) -> list[Fact]:

@@ -52,16 +52,12 @@ def test_a_linux_inside_windows_is_not_windows(facts, system):
 
 
 def test_the_older_form_is_a_list(facts):
-    found = facts(
-        "- OS Platform and Distribution (e.g., Linux Ubuntu 16.04): Windows 10\n- TensorFlow version: 2.4.1\n"
-    )
+    found = facts("- OS Platform and Distribution (e.g., Linux Ubuntu 16.04): Windows 10\n- TensorFlow version: 2.4.1\n")
     assert [fact.version for fact in found.of(TensorFlow)] == ["2.4.1"]
     assert [fact.system for fact in found.of(Platform)] == ["windows"]
 
 
-SHELL = (
-    "Python 3.11.9 | packaged by conda-forge | (main, Apr 19 2024, 18:36:13)\n[GCC 12.3.0] on linux\n>>> import torch\n"
-)
+SHELL = "Python 3.11.9 | packaged by conda-forge | (main, Apr 19 2024, 18:36:13)\n[GCC 12.3.0] on linux\n>>> import torch\n"
 IPYTHON = "Python {told} [GCC 11.4.0]\nType 'copyright', 'credits' or 'license' for more information\nIPython 8.5.0 -- An enhanced\n"
 
 

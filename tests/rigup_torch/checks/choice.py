@@ -57,9 +57,7 @@ def test_a_wish_that_is_not_there_names_what_is():
 
 def test_the_strongest_card_is_the_best():
     with cards(SMALL, BIG):
-        assert (
-            device() == device("cuda") == device("nvidia") == device("gpu") == device(torch.device("cuda")) == cuda(1)
-        )
+        assert device() == device("cuda") == device("nvidia") == device("gpu") == device(torch.device("cuda")) == cuda(1)
 
 
 def test_of_equals_the_first_is_taken():
@@ -116,9 +114,7 @@ def test_the_most_free_card_is_asked_for():
 
 def test_each_rank_of_torchrun_gets_its_own_card():
     with cards(BIG, BIG), variables(LOCAL_RANK="1"):
-        assert (
-            device() == device("gpu") == device("cuda") == device("nvidia") == device(torch.device("cuda")) == cuda(1)
-        )
+        assert device() == device("gpu") == device("cuda") == device("nvidia") == device(torch.device("cuda")) == cuda(1)
         assert device("cuda:0") == cuda(0)
     with cards(BIG), variables(LOCAL_RANK="1"):
         assert device() == cuda(0)  # the launcher has hidden the others
@@ -130,11 +126,16 @@ def test_each_rank_of_torchrun_gets_its_own_card():
 
 def test_each_starter_tells_the_rank_by_its_own_variable():
     environments = (
-        {"LOCAL_RANK": "1", "SLURM_LOCALID": "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"},
-        {"MPI_LOCALRANKID": "1", "MPI_LOCALNRANKS": "2"}, {"PMI_LOCAL_RANK": "1"}, {"MV2_COMM_WORLD_LOCAL_RANK": "1"},
-        {"MVP_COMM_WORLD_LOCAL_RANK": "1"}, {"LOCAL_RANK": "-1", "SLURM_LOCALID": "1", "SLURM_NTASKS": "2"},
-        {"SLURM_LOCALID": "1", "SLURM_STEP_TASKS_PER_NODE": "2(x3)"}, {"PALS_LOCAL_RANKID": "1"},
-    )  # fmt: skip
+        {"LOCAL_RANK": "1", "SLURM_LOCALID": "0"},
+        {"OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"},
+        {"MPI_LOCALRANKID": "1", "MPI_LOCALNRANKS": "2"},
+        {"PMI_LOCAL_RANK": "1"},
+        {"MV2_COMM_WORLD_LOCAL_RANK": "1"},
+        {"MVP_COMM_WORLD_LOCAL_RANK": "1"},
+        {"LOCAL_RANK": "-1", "SLURM_LOCALID": "1", "SLURM_NTASKS": "2"},
+        {"SLURM_LOCALID": "1", "SLURM_STEP_TASKS_PER_NODE": "2(x3)"},
+        {"PALS_LOCAL_RANKID": "1"},
+    )
     with cards(BIG, BIG):
         for environment in environments:
             with variables(**environment):
@@ -143,9 +144,12 @@ def test_each_starter_tells_the_rank_by_its_own_variable():
 
 def test_who_is_alone_on_its_node_takes_the_best():
     environments = (
-        {"SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "1(x4)"}, {"SLURM_LOCALID": "0", "SLURM_NTASKS": "1"},
-        {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}, {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"}, {},
-    )  # fmt: skip
+        {"SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "1(x4)"},
+        {"SLURM_LOCALID": "0", "SLURM_NTASKS": "1"},
+        {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"},
+        {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"},
+        {},
+    )
     with cards(SMALL, BIG):
         for environment in environments:
             with variables(**environment):
@@ -183,19 +187,11 @@ def test_a_driver_that_does_not_answer_is_told():
     def fails(_index):
         raise RuntimeError("the driver is gone")
 
-    with (
-        cards(BIG),
-        patch.object(torch.cuda, "get_device_properties", fails),
-        raises(DeviceError, "cuda:0", "gone", "doctor"),
-    ):
+    with cards(BIG), patch.object(torch.cuda, "get_device_properties", fails), raises(DeviceError, "cuda:0", "gone", "doctor"):
         device()
     with cards(BIG), patch.object(torch.cuda, "mem_get_info", fails), raises(DeviceError, "cuda:0", "gone", "doctor"):
         memory("cuda:0")
-    with (
-        cards(BIG),
-        patch.object(torch.cuda, "synchronize", fails),
-        raises(DeviceError, "cuda:0", "gone", "CUDA_LAUNCH_BLOCKING"),
-    ):
+    with cards(BIG), patch.object(torch.cuda, "synchronize", fails), raises(DeviceError, "cuda:0", "gone", "CUDA_LAUNCH_BLOCKING"):
         synchronize("cuda:0")
 
 
@@ -256,9 +252,7 @@ def test_the_device_that_was_chosen_is_waited_for_and_so_is_every_other_that_is_
         cards(SMALL, BIG, SMALL, SMALL, touched=(3,)),
         patch.object(torch.cuda, "is_initialized", lambda: True),
         patch.object(torch.cuda, "synchronize", waited.append),
-        patch.object(
-            torch, "empty", lambda *_size, device: current if device == "cuda" else SimpleNamespace(device=CPU)
-        ),
+        patch.object(torch, "empty", lambda *_size, device: current if device == "cuda" else SimpleNamespace(device=CPU)),
         patch.object(running, "CHOSEN", set()) as chosen,
         patch.object(choice, "CHOSEN", chosen),
     ):

@@ -321,9 +321,7 @@ def test_a_small_part_of_a_large_memory_takes_no_more_there():
 
 
 def tied(device=None):
-    model = torch.nn.Sequential(
-        torch.nn.Embedding(4, 3, device=device), torch.nn.Linear(3, 4, bias=False, device=device)
-    )
+    model = torch.nn.Sequential(torch.nn.Embedding(4, 3, device=device), torch.nn.Linear(3, 4, bias=False, device=device))
     model[1].weight = model[0].weight
     model[0].register_buffer("scale", torch.ones(1, device=device))
     model[1].register_buffer("scale", model[0].scale)

@@ -9,9 +9,7 @@ from rigup.torch.host import host_memory
 sys.path.insert(0, str(Path(__file__).parent))
 from made_up import GIB
 
-MACHINE = {
-    "/proc/meminfo": f"MemTotal:       {64 * GIB >> 10} kB\nMemFree:  1 kB\nMemAvailable:   {40 * GIB >> 10} kB\n"
-}
+MACHINE = {"/proc/meminfo": f"MemTotal:       {64 * GIB >> 10} kB\nMemFree:  1 kB\nMemAvailable:   {40 * GIB >> 10} kB\n"}
 SECOND = "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
 FIRST = "40 32 0:35 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
 OTHER = "39 32 0:34 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
@@ -29,18 +27,20 @@ def second(folder, limit, used=0, dropped=0):
     """A group of version 2."""
     at = "/sys/fs/cgroup" + folder
     return {
-        at + "/memory.max": f"{limit}\n", at + "/memory.current": f"{int(used * GIB)}\n",
+        at + "/memory.max": f"{limit}\n",
+        at + "/memory.current": f"{int(used * GIB)}\n",
         at + "/memory.stat": f"anon 5\ninactive_file {int(dropped * GIB)}\nactive_file 7\n",
-    }  # fmt: skip
+    }
 
 
 def first(folder, limit, used=0, dropped=0):
     """A group of version 1."""
     at = "/sys/fs/cgroup/memory" + folder
     return {
-        at + "/memory.limit_in_bytes": f"{limit}\n", at + "/memory.usage_in_bytes": f"{int(used * GIB)}\n",
+        at + "/memory.limit_in_bytes": f"{limit}\n",
+        at + "/memory.usage_in_bytes": f"{int(used * GIB)}\n",
         at + "/memory.stat": f"inactive_file 9\ntotal_inactive_file {int(dropped * GIB)}\n",
-    }  # fmt: skip
+    }
 
 
 def test_without_groups_it_is_the_machines():
@@ -54,11 +54,7 @@ def test_the_group_of_a_container_that_sees_itself_as_the_top():
 
 
 def test_a_group_above_with_a_limit_counts():
-    files = {
-        **second("/slurm", 16 * GIB, 2),
-        **second("/slurm/job_7", "max", 2),
-        **second("/slurm/job_7/step_0", "max", 1),
-    }
+    files = {**second("/slurm", 16 * GIB, 2), **second("/slurm/job_7", "max", 2), **second("/slurm/job_7/step_0", "max", 1)}
     assert told("0::/slurm/job_7/step_0\n", SECOND, **files) == (16, 14)
     files = {**first("/slurm", 16 * GIB, 2), **first("/slurm/job_7", NO_LIMIT, 2)}
     assert told("7:cpu,cpuacct:/other\n4:memory:/slurm/job_7\n", OTHER + FIRST, **files) == (16, 14)
@@ -115,9 +111,4 @@ def test_nonsense_is_no_limit():
     ):
         assert told(groups, mounts) == (64, 40)
     for limit in ("", "-1", "lots", "1e9", "0x10"):
-        assert (
-            limits(
-                {"/proc/self/cgroup": "0::/", "/proc/self/mountinfo": SECOND, "/sys/fs/cgroup/memory.max": limit}.get
-            )
-            == []
-        )
+        assert limits({"/proc/self/cgroup": "0::/", "/proc/self/mountinfo": SECOND, "/sys/fs/cgroup/memory.max": limit}.get) == []

@@ -77,43 +77,23 @@ def test_a_module_goes_in_place():
 
 def test_a_batch_goes_by_the_import_that_it_needs():
     batch = {"x": [torch.ones(1)], "n": 3}
-    mended(
-        "same_device(batch, y)",
-        "from rigup.torch import to\nbatch = to(batch, 'elsewhere:0')",
-        batch=batch,
-        y=elsewhere(),
-    )()
+    mended("same_device(batch, y)", "from rigup.torch import to\nbatch = to(batch, 'elsewhere:0')", batch=batch, y=elsewhere())()
 
 
 def test_what_takes_items_is_given_one():
-    names = {
-        "batch": {"x": torch.ones(1)},
-        "items": [torch.ones(1)],
-        "one": SimpleNamespace(x=torch.ones(1)),
-        "y": elsewhere(),
-    }
+    names = {"batch": {"x": torch.ones(1)}, "items": [torch.ones(1)], "one": SimpleNamespace(x=torch.ones(1)), "y": elsewhere()}
     mended("same_device(batch['x'], y)", "batch['x'] = batch['x'].to('elsewhere:0')", **names)()
     mended("same_device(items[0], y)", "items[0] = items[0].to('elsewhere:0')", **names)()
     mended("same_device(one.x, y)", "one.x = one.x.to('elsewhere:0')", **names)()
 
 
 def test_what_takes_no_items_is_moved_whole():
-    names = {
-        "pair": Pair(torch.ones(1), 2),
-        "frozen": Frozen(torch.ones(1)),
-        "two": (torch.ones(1), 2),
-        "y": elsewhere(),
-    }
+    names = {"pair": Pair(torch.ones(1), 2), "frozen": Frozen(torch.ones(1)), "two": (torch.ones(1), 2), "y": elsewhere()}
     mended("same_device(pair.x, y)", "pair = to(pair, 'elsewhere:0')", **names)()
     mended("same_device(frozen.x, y)", "frozen = to(frozen, 'elsewhere:0')", **names)()
     mended("same_device(two[0], y)", "two = to(two, 'elsewhere:0')", **names)()
     nested = {"a": [(torch.ones(1),)]}
-    mended(
-        "same_device(nested['a'][0][0], y)",
-        "nested['a'][0] = to(nested['a'][0], 'elsewhere:0')",
-        nested=nested,
-        y=elsewhere(),
-    )()
+    mended("same_device(nested['a'][0][0], y)", "nested['a'][0] = to(nested['a'][0], 'elsewhere:0')", nested=nested, y=elsewhere())()
 
 
 def test_a_parameter_goes_with_its_module():
@@ -130,19 +110,13 @@ def test_an_optimizer_and_a_deque_go_by_to():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     model(torch.ones(1, 2)).sum().backward()
     optimizer.step()
-    mended(
-        "same_device(optimizer, y)", "optimizer = to(optimizer, 'elsewhere:0')", optimizer=optimizer, y=elsewhere()
-    )()
+    mended("same_device(optimizer, y)", "optimizer = to(optimizer, 'elsewhere:0')", optimizer=optimizer, y=elsewhere())()
     queue = collections.deque([torch.ones(1)])
     mended("same_device(queue, y)", "queue = to(queue, 'elsewhere:0')", queue=queue, y=elsewhere())()
 
 
 def test_what_has_no_name_gets_one():
-    for call in (
-        "same_device(torch.ones(2) * 2, y)",
-        "same_device(a=torch.ones(2), b=y)",
-        "same_device(net().inner.weight, y)",
-    ):
+    for call in ("same_device(torch.ones(2) * 2, y)", "same_device(a=torch.ones(2), b=y)", "same_device(net().inner.weight, y)"):
         mended(call, "moved = to(", y=elsewhere(), net=Net)
 
 
@@ -179,9 +153,7 @@ def test_what_a_device_refuses_is_named():
     pretend_device.REFUSED.append(torch.float64)
     try:
         elsewhere()
-        with raises(
-            DeviceError, "float64 tensor batch['x'][0] of shape (2, 3)", "elsewhere:0", "has no float64", ".float()"
-        ):
+        with raises(DeviceError, "float64 tensor batch['x'][0] of shape (2, 3)", "elsewhere:0", "has no float64", ".float()"):
             to(batch, "elsewhere")
         model = torch.nn.Linear(2, 2).double()
         with raises(DeviceError, "Linear model", "elsewhere:0", ".float()"):

@@ -10,10 +10,14 @@ GIB = 2**30
 BIG = {"name": "NVIDIA GeForce RTX 3090", "major": 8, "minor": 6, "total_memory": 24 * GIB, "multi_processor_count": 82}
 OLD = {"name": "NVIDIA GeForce GTX 960M", "major": 5, "minor": 0, "total_memory": 4 * GIB, "multi_processor_count": 5}
 SMALL = {**BIG, "name": "NVIDIA GeForce RTX 3060", "total_memory": 12 * GIB, "multi_processor_count": 28}
-CARD = {"name": "AMD Radeon RX 7900 XTX", "gcnArchName": "gfx1100", "total_memory": 24 * GIB,
-        "multi_processor_count": 48, "is_integrated": 0}  # fmt: skip
-APU = {"name": "AMD Radeon Graphics", "gcnArchName": "gfx1103", "total_memory": 60 * GIB,
-       "multi_processor_count": 6, "is_integrated": 1}  # fmt: skip
+CARD = {
+    "name": "AMD Radeon RX 7900 XTX",
+    "gcnArchName": "gfx1100",
+    "total_memory": 24 * GIB,
+    "multi_processor_count": 48,
+    "is_integrated": 0,
+}
+APU = {"name": "AMD Radeon Graphics", "gcnArchName": "gfx1103", "total_memory": 60 * GIB, "multi_processor_count": 6, "is_integrated": 1}
 ARC = {"name": "Intel(R) Arc(TM) B580 Graphics", "total_memory": 12 * GIB, "gpu_subslice_count": 20}
 
 
@@ -23,16 +27,18 @@ def cards(*properties, code=("sm_75", "sm_80", "sm_86", "sm_90"), free=(), hip=N
     backend = backend or torch.cuda
     with ExitStack() as stack:
         for name, answer in {
-            "is_available": lambda: bool(properties), "device_count": lambda: len(properties), "is_initialized": lambda: False,
-            "get_device_properties": lambda index: SimpleNamespace(**properties[index]), "get_arch_list": lambda: list(code),
+            "is_available": lambda: bool(properties),
+            "device_count": lambda: len(properties),
+            "is_initialized": lambda: False,
+            "get_device_properties": lambda index: SimpleNamespace(**properties[index]),
+            "get_arch_list": lambda: list(code),
             "mem_get_info": lambda index: (free[index], properties[index]["total_memory"]),
-            "memory_allocated": lambda _index: 5, "memory_reserved": lambda _index: 7,
+            "memory_allocated": lambda _index: 5,
+            "memory_reserved": lambda _index: 7,
             "max_memory_allocated": lambda _index: 6,
-        }.items():  # fmt: skip
+        }.items():
             stack.enter_context(patch.object(backend, name, answer, create=True))
-        stack.enter_context(
-            patch.object(torch._C, "_cuda_hasPrimaryContext", lambda index: index in touched, create=True)
-        )
+        stack.enter_context(patch.object(torch._C, "_cuda_hasPrimaryContext", lambda index: index in touched, create=True))
         stack.enter_context(patch.object(torch.version, "hip", hip))
         yield
 

@@ -19,18 +19,27 @@ def never(of: Drawn, request: Asked) -> str:
     """Why an allocation can never run, rates and time apart."""
     name, kind, count, gpus = request
     work, part = of.work, of.parts[name]
-    have = [node for node in of.nodes if name in node.partitions and node.kind == kind and node.gpus >= gpus and node.cpus >= gpus * work["cpus_per_gpu"]]  # fmt: skip
+    have = [
+        node
+        for node in of.nodes
+        if name in node.partitions and node.kind == kind and node.gpus >= gpus and node.cpus >= gpus * work["cpus_per_gpu"]
+    ]
     need = work.get("gpu_memory", 0) + work.get("gpu_memory_sharded", 0) / (count * gpus)
     ram = work.get("host_memory_per_gpu", 0) * gpus
     roomy = [node for node in have if node.memory * 2**20 >= ram]
     up = [node for node in roomy if node.up]
     away = {node for kept in of.kept if kept.start <= NOW and kept.end > NOW + 30 * 86_400 for node in kept.nodes}
     reasons = {
-        "no-such-nodes": len(have) < count, "partition-down": part.state != "UP", "partition-limit": 0 < part.nodes < count,
-        "no-build": not works(of, kind), "gpu-memory": need > MEMORY[kind], "host-memory": len(roomy) < count,
-        "nodes-down": len(up) < count, "reserved": sum(node.name not in away for node in up) < count,
+        "no-such-nodes": len(have) < count,
+        "partition-down": part.state != "UP",
+        "partition-limit": 0 < part.nodes < count,
+        "no-build": not works(of, kind),
+        "gpu-memory": need > MEMORY[kind],
+        "host-memory": len(roomy) < count,
+        "nodes-down": len(up) < count,
+        "reserved": sum(node.name not in away for node in up) < count,
         "no-rate": all(row[0] != kind for row in of.rows),
-    }  # fmt: skip
+    }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
@@ -46,7 +55,11 @@ def expected(of: Drawn, seed: int) -> dict[str, Any]:
     accept = of.work["accept_preemption"]
     pushed = [name for name, row in found.items() if row["soft"]]
     order = sorted((name for name in found if accept or name not in pushed), key=lambda name: found[name]["finish"][1])
-    labels: dict[str, Any] = {"never": gone, "preemptible": sorted(pushed), "poison": sorted(job.number for job in of.jobs if job.reason in POISON)}  # fmt: skip
+    labels: dict[str, Any] = {
+        "never": gone,
+        "preemptible": sorted(pushed),
+        "poison": sorted(job.number for job in of.jobs if job.reason in POISON),
+    }
     labels |= {key: {name: row[key] for name, row in found.items()} for key in ("finish", "actual", "wait")}
     labels["bound"] = [] if of.past else [name for name, row in found.items() if row["wait"][2] > 60]
     spans = {name: found[name]["finish"] for name in order}
@@ -62,7 +75,7 @@ def _near(spans: dict[str, Any], order: list[str], slack: float) -> list[str]:
     if not order:
         return []
     low, _likely, high = spans[order[0]]
-    return [name for name in order if name == order[0] or (spans[name][0] <= high * slack and low <= spans[name][2] * slack)]  # fmt: skip
+    return [name for name in order if name == order[0] or (spans[name][0] <= high * slack and low <= spans[name][2] * slack)]
 
 
 def _flip(found: dict[str, Any], order: list[str]) -> dict[str, Any] | None:
@@ -74,7 +87,12 @@ def _flip(found: dict[str, Any], order: list[str]) -> dict[str, Any] | None:
         return None
     mine, its = found[first], found[other]
     under = mine["finish"][1] - (its["finish"][1] - its["wait"][1])
-    return {"first": first, "other": other, "first_until_wait": its["finish"][1] - mine["finish"][1] + mine["wait"][1], "other_if_wait_under": under if under > 0 else None}  # fmt: skip
+    return {
+        "first": first,
+        "other": other,
+        "first_until_wait": its["finish"][1] - mine["finish"][1] + mine["wait"][1],
+        "other_if_wait_under": under if under > 0 else None,
+    }
 
 
 def _timed(of: Drawn, request: Asked, dice: random.Random) -> dict[str, Any] | str:
@@ -92,7 +110,9 @@ def _timed(of: Drawn, request: Asked, dice: random.Random) -> dict[str, Any] | s
     pieces = [_pieces(work, work["epochs"] * seconds, limit) for seconds in epoch]
     if not all(pieces) or (not work["requeue"] and pieces[1][0] > limit):
         return "time-limit"
-    mine = Job(-1, name, count, kind, gpus, work["cpus_per_gpu"] * gpus, -(-work.get("host_memory_per_gpu", 0) * gpus >> 20), limit, -math.inf, 1.0)  # fmt: skip
+    mine = Job(
+        -1, name, count, kind, gpus, work["cpus_per_gpu"] * gpus, -(-work.get("host_memory_per_gpu", 0) * gpus >> 20), limit, -math.inf, 1.0
+    )
     ends = [Simulated(of, _by(of, level)).ends(mine, tuple(piece)) for level, piece in zip(LEVELS, pieces, strict=True)]
     if None in ends:
         return "reserved"
@@ -105,7 +125,13 @@ def _timed(of: Drawn, request: Asked, dice: random.Random) -> dict[str, Any] | s
         piece = max(pieces[2])
         every = work.get("checkpoint_every")
         finish[2] += AGAIN + (piece if every is None else min(piece, work["startup"] + every))
-    return {"finish": finish, "wait": waits, "soft": pushed, "cost": sum(pieces[1]) * count * gpus * KINDS[kind], "actual": actual[1] if actual else math.inf}  # fmt: skip
+    return {
+        "finish": finish,
+        "wait": waits,
+        "soft": pushed,
+        "cost": sum(pieces[1]) * count * gpus * KINDS[kind],
+        "actual": actual[1] if actual else math.inf,
+    }
 
 
 def _by(of: Drawn, level: float) -> Callable[[Job], float]:

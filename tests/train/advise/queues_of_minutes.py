@@ -45,16 +45,13 @@ def _take(free: list[list[int]], nodes: Iterable[int], gpus: int, start: int, en
             free[node][at] -= gpus
 
 
-def _earliest(
-    free: list[list[int]], task: Task, minute: int, closed: dict[int, tuple[int, int]]
-) -> tuple[int, list[int]]:
+def _earliest(free: list[list[int]], task: Task, minute: int, closed: dict[int, tuple[int, int]]) -> tuple[int, list[int]]:
     for start in range(minute, HORIZON + minute):
         end = min(2 * HORIZON, start + task.limit)
         nodes = [
             node
             for node in range(len(free))
-            if all(free[node][at] >= task.gpus for at in range(start, end))
-            and not _meets(closed.get(node), start, start + task.limit)
+            if all(free[node][at] >= task.gpus for at in range(start, end)) and not _meets(closed.get(node), start, start + task.limit)
         ]
         if len(nodes) >= task.nodes:
             return start, nodes[: task.nodes]

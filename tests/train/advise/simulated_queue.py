@@ -20,10 +20,16 @@ class Simulated:
     def __init__(self, of: Drawn, length: Callable[[Job], float]) -> None:
         self.of, self.length, self.now = of, length, float(NOW)
         self.nodes = [node for node in of.nodes if node.up]
-        self.runs = [_Run(job, job.start, max(NOW + 1, job.start + job.limit), max(NOW + 1, job.start + length(job)), job.on) for job in of.jobs if job.on]  # fmt: skip
-        waiting = [job for job in of.jobs if not job.on and job.reason not in POISON and not job.reason.startswith(("JobHeld", "Dependency"))]  # fmt: skip
+        self.runs = [
+            _Run(job, job.start, max(NOW + 1, job.start + job.limit), max(NOW + 1, job.start + length(job)), job.on)
+            for job in of.jobs
+            if job.on
+        ]
+        waiting = [
+            job for job in of.jobs if not job.on and job.reason not in POISON and not job.reason.startswith(("JobHeld", "Dependency"))
+        ]
         waiting = [job for job in waiting if of.parts[job.partition].state == "UP"]
-        self.waiting = [job._replace(number=job.number * 1000 + task) for job in waiting for task in range(job.tasks or 1)]  # fmt: skip
+        self.waiting = [job._replace(number=job.number * 1000 + task) for job in waiting for task in range(job.tasks or 1)]
         self.order = {job.number: place for place, job in enumerate(self.waiting)}
 
     def ends(self, mine: Job, pieces: tuple[float, ...]) -> tuple[float, float] | None:
@@ -124,12 +130,20 @@ class Simulated:
         for node in self.nodes:
             if node.name in run.on and node.name in on:
                 jobs = [other.job for other in self.runs if node.name in other.on]
-                if sum(other.gpus for other in jobs) + job.gpus > node.gpus or sum(other.cpus for other in jobs) + job.cpus > node.cpus:  # fmt: skip
+                if sum(other.gpus for other in jobs) + job.gpus > node.gpus or sum(other.cpus for other in jobs) + job.cpus > node.cpus:
                     return True
         return False
 
-    def _earliest(self, job: Job, earliest: float, usage: dict[str, list[Span]]) -> tuple[float, tuple[str, ...]] | None:  # fmt: skip
-        fitting = [node for node in self.nodes if job.partition in node.partitions and node.kind == job.kind and node.gpus >= job.gpus and node.cpus >= job.cpus and node.memory >= job.memory]  # fmt: skip
+    def _earliest(self, job: Job, earliest: float, usage: dict[str, list[Span]]) -> tuple[float, tuple[str, ...]] | None:
+        fitting = [
+            node
+            for node in self.nodes
+            if job.partition in node.partitions
+            and node.kind == job.kind
+            and node.gpus >= job.gpus
+            and node.cpus >= job.cpus
+            and node.memory >= job.memory
+        ]
         moments = {earliest, *(float(kept.end) for kept in self.of.kept)}
         moments |= {span[1] for node in fitting for span in usage[node.name]}
         for moment in sorted(m for m in moments if m >= earliest):
@@ -147,9 +161,7 @@ def _hold(usage: dict[str, list[Span]], job: Job, on: tuple[str, ...], start: fl
 
 def _fits(node: Node, spans: list[Span], kept: list[Kept], job: Job, start: float) -> bool:
     end = start + job.limit
-    if any(
-        node.name in reservation.nodes and start < reservation.end and end > reservation.start for reservation in kept
-    ):
+    if any(node.name in reservation.nodes and start < reservation.end and end > reservation.start for reservation in kept):
         return False
     for moment in {start, *(span[0] for span in spans if start < span[0] < end)}:
         current = [span for span in spans if span[0] <= moment < span[1]]

@@ -52,9 +52,7 @@ def test_the_first_is_within_the_tie_of_the_best_and_the_flip_point_is_its(judge
         assert answer.cheapest in labels["cheapest"]
         flip, other = answer.flip, labels["flip"]
         flips += (flip is None) == (other is None) and (
-            flip is None
-            or flip.first != other["first"]
-            or near(flip.first_until_wait, other["first_until_wait"], 0.25, 300)
+            flip is None or flip.first != other["first"] or near(flip.first_until_wait, other["first_until_wait"], 0.25, 300)
         )
     assert best >= 0.95 * len(judged)
     assert flips >= 0.9 * len(judged)

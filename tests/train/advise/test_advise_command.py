@@ -19,41 +19,19 @@ NOW = 1_795_200_000
 
 def node(name, partitions, kind, gpus, used=0, state="idle", **more):
     gres, taken = f"gpu:{kind}:{gpus}", f"gpu:{kind}:{used}(IDX:0)"
-    base = {
-        "name": name,
-        "state": state,
-        "state_flags": [],
-        "gres": gres,
-        "gres_used": taken,
-        "cpus": 64,
-        "real_memory": 256000,
-    }
+    base = {"name": name, "state": state, "state_flags": [], "gres": gres, "gres_used": taken, "cpus": 64, "real_memory": 256000}
     return base | {"partitions": partitions, "weight": 1} | more
 
 
 def queued(number, partition, kind, gpus, minutes, **more):
-    base = {
-        "job_id": number,
-        "name": f"job{number}",
-        "partition": partition,
-        "job_state": "PENDING",
-        "state_reason": "Priority",
-    }
-    base |= {
-        "node_count": 1,
-        "cpus": 8,
-        "tres_per_node": f"gres:gpu:{kind}:{gpus}",
-        "time_limit": minutes,
-        "priority": 1000,
-    }
+    base = {"job_id": number, "name": f"job{number}", "partition": partition, "job_state": "PENDING", "state_reason": "Priority"}
+    base |= {"node_count": 1, "cpus": 8, "tres_per_node": f"gres:gpu:{kind}:{gpus}", "time_limit": minutes, "priority": 1000}
     return base | more
 
 
 def running(number, partition, kind, gpus, minutes, left, on):
     start = NOW - (minutes - left) * 60
-    return queued(
-        number, partition, kind, gpus, minutes, job_state="RUNNING", nodes=on, start_time=start, state_reason="None"
-    )
+    return queued(number, partition, kind, gpus, minutes, job_state="RUNNING", nodes=on, start_time=start, state_reason="None")
 
 
 def partition(name, nodes, tier=10, mode="OFF", state="UP", time="2-00:00:00", most="UNLIMITED", grace=0):
@@ -89,9 +67,11 @@ def folder(tmp_path):
         named = ", ".join(json.dumps(text) for text in candidates)
         files |= {
             "scenario.toml": f'name = "x"\nnow = {NOW}\nslurm = "23.11"\ncandidates = [{named}]\n[job]\n{job}\n{devices}',
-            "rates.toml": files.pop("rates", RATES), "nodes.json": json.dumps({"nodes": list(nodes)}),
-            "squeue.json": json.dumps({"jobs": list(jobs)}), "scontrol_partitions.txt": parts,
-        }  # fmt: skip
+            "rates.toml": files.pop("rates", RATES),
+            "nodes.json": json.dumps({"nodes": list(nodes)}),
+            "squeue.json": json.dumps({"jobs": list(jobs)}),
+            "scontrol_partitions.txt": parts,
+        }
         for name, text in files.items():
             (tmp_path / name.replace("__", ".")).write_text(text)
         return tmp_path
@@ -120,9 +100,7 @@ def test_the_queue_decides_between_one_fast_and_many_idle(folder):
     by_name = {row.allocation: row for row in long.allocations}
     assert by_name["cuda/l40:1x1"].wait.likely == 300 * 60
     assert by_name["cuda/l40:1x1"].wait.bound
-    assert long.flip.other_if_wait_under == pytest.approx(
-        long.allocations[0].finish.likely - by_name["cuda/l40:1x1"].run.likely, abs=2
-    )
+    assert long.flip.other_if_wait_under == pytest.approx(long.allocations[0].finish.likely - by_name["cuda/l40:1x1"].run.likely, abs=2)
     assert long.slurm == "23.11"
     assert long.job.epochs == 36
 
@@ -133,11 +111,14 @@ NEVERS = {
     "partition-down": (["rocm/mi50:1x1"], {"partitions": partition("rocm", "r[1-4]", state="INACTIVE")}),
     "partition-limit": (["rocm/mi50:3x1"], {"partitions": partition("rocm", "r[1-4]", most="2")}),
     "no-build": (["rocm/mi50:1x1"], {"devices": '[[device]]\nname = "mi50"\nworks = false'}),
-    "gpu-memory": (["rocm/mi50:1x1"], {"job": "epochs=1\ngpu_memory=20\ngpu_memory_sharded=100", "devices": '[[device]]\nname = "mi50"\nmemory = 100'}),
+    "gpu-memory": (
+        ["rocm/mi50:1x1"],
+        {"job": "epochs=1\ngpu_memory=20\ngpu_memory_sharded=100", "devices": '[[device]]\nname = "mi50"\nmemory = 100'},
+    ),
     "host-memory": (["rocm/mi50:1x8"], {"job": "epochs=1\nhost_memory_per_gpu=40000000000"}),
     "time-limit": (["rocm/mi50:1x1"], {"partitions": partition("rocm", "r[1-4]", time="02:00:00")}),
     "no-rate": (["rocm/mi50:1x1"], {"rates": ""}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("reason", NEVERS)
@@ -158,7 +139,7 @@ def test_the_same_that_just_fits_runs(folder):
         ("rocm/mi50:1x6", {"job": "epochs=1\nhost_memory_per_gpu=40000000000"}),
         ("rocm/mi50:1x1", {"partitions": partition("rocm", "r[1-4]", time="03:10:00")}),
         ("rocm/mi50:1x1", {"partitions": partition("rocm", "r[1-4]", time="02:00:00"), "job": "epochs=36\nrequeue=true"}),
-    ):  # fmt: skip
+    ):
         assert asked(folder([wanted], MI50, **more)).never == [], wanted
 
 
@@ -173,11 +154,7 @@ def test_nodes_that_are_down_and_nodes_that_are_reserved(folder):
 
 
 def test_preemptible_is_first_only_where_it_was_asked_for(folder):
-    parts = (
-        partition("spare", "r[1-4]", tier=1, mode="REQUEUE")
-        + partition("owners", "r[1-4]", tier=5)
-        + partition("cuda", "c1")
-    )
+    parts = partition("spare", "r[1-4]", tier=1, mode="REQUEUE") + partition("owners", "r[1-4]", tier=5) + partition("cuda", "c1")
     nodes = [node("c1", ["cuda"], "l40", 1), *(row | {"partitions": ["spare", "owners"]} for row in MI50)]
     wanted = ["spare/mi50:4x1", "cuda/l40:1x1"]
     rates = RATES + "[[rate]]\ndevice='mi50'\nnodes=4\ngpus=1\nseconds=[76]\n"
@@ -185,23 +162,13 @@ def test_preemptible_is_first_only_where_it_was_asked_for(folder):
     assert answer.best == ["cuda/l40:1x1"]
     assert answer.allocations[1].preemptible
     assert answer.allocations[1].finish.high > 2 * answer.allocations[1].run.high
-    answer = asked(
-        folder(
-            wanted, nodes, partitions=parts, rates=rates, job="epochs=36\naccept_preemption=true\ncheckpoint_every=60"
-        )
-    )
+    answer = asked(folder(wanted, nodes, partitions=parts, rates=rates, job="epochs=36\naccept_preemption=true\ncheckpoint_every=60"))
     assert answer.best[0] == "spare/mi50:4x1"
 
 
 def test_poison_is_named_and_a_second_opinion_is_judged(folder):
-    trial = {
-        "argv": ["sbatch", "--test-only", "-procm", "--nodes=2", "--gpus-per-node=mi50:1", "x"],
-        "exit": 0,
-        "stdout": "",
-    }
-    trial["stderr"] = (
-        "sbatch: Job 9 to start at 2026-11-21T01:53:20 using 2 processors on nodes r[1-2] in partition rocm\n"
-    )
+    trial = {"argv": ["sbatch", "--test-only", "-procm", "--nodes=2", "--gpus-per-node=mi50:1", "x"], "exit": 0, "stdout": ""}
+    trial["stderr"] = "sbatch: Job 9 to start at 2026-11-21T01:53:20 using 2 processors on nodes r[1-2] in partition rocm\n"
     refused = trial | {
         "argv": ["sbatch", "--test-only", "-p", "rocm", "--gres", "gpu:mi50:9"],
         "exit": 1,
@@ -217,12 +184,7 @@ def test_poison_is_named_and_a_second_opinion_is_judged(folder):
 
 
 def test_what_is_wrong_in_a_folder_is_named(folder, tmp_path):
-    for name, text in (
-        ("scenario.toml", "now = 'x'"),
-        ("rates.toml", "[[rate"),
-        ("test_only.json", "{"),
-        ("nodes.json", "no"),
-    ):
+    for name, text in (("scenario.toml", "now = 'x'"), ("rates.toml", "[[rate"), ("test_only.json", "{"), ("nodes.json", "no")):
         case = folder(["rocm/mi50:1x1"], MI50, test_only__json="[]")
         (case / name).write_text(text)
         result = CliRunner().invoke(main, ["advise", "--scenario", str(case)])
@@ -234,9 +196,7 @@ def test_what_is_wrong_in_a_folder_is_named(folder, tmp_path):
 
 
 def test_the_table_and_the_picture(folder, tmp_path):
-    case = folder(
-        ["cuda/l40:1x1", "rocm/mi50:2x1", "rocm/mi50:9x1"], L40 + MI50, [running(1, "cuda", "l40", 1, 600, 300, "c1")]
-    )
+    case = folder(["cuda/l40:1x1", "rocm/mi50:2x1", "rocm/mi50:9x1"], L40 + MI50, [running(1, "cuda", "l40", 1, 600, 300, "c1")])
     picture = tmp_path / "advice.png"
     result = CliRunner().invoke(main, ["--lang", "en", "advise", "--scenario", str(case), "--picture", str(picture)])
     assert result.exit_code == 0, result.output
@@ -245,19 +205,14 @@ def test_the_table_and_the_picture(folder, tmp_path):
     assert "≤ 5.0 h" in result.output
     assert "├" in result.output
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert (
-        CliRunner().invoke(main, ["advise", "--scenario", str(case), "--picture", str(tmp_path / "x.doc")]).exit_code
-        == 2
-    )
+    assert CliRunner().invoke(main, ["advise", "--scenario", str(case), "--picture", str(tmp_path / "x.doc")]).exit_code == 2
 
 
 @pytest.mark.cases
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the labelled scenarios of ../shared")
 def test_the_labelled_scenarios(tmp_path):
     argv = [sys.executable, str(SHARED / "score.py"), str(SHARED / "dev"), "--", sys.executable, "-m", "rigup"]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, check=True, env=os.environ | {"XDG_STATE_HOME": str(tmp_path)}
-    ).stdout
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, env=os.environ | {"XDG_STATE_HOME": str(tmp_path)}).stdout
     assert "15 scenarios: score 1.000; best right 15/15; never right 15/15" in done, done
 
 
@@ -269,9 +224,20 @@ def test_what_never_runs_for_one_reason_is_told_in_one_line():
     gone = [NeverRuns(allocation=f"p/a:{shape}", reason="gpu-memory", because="Too small.") for shape in ("1x1", "2x1")]
     gone.append(NeverRuns(allocation="q/a:1x1", reason="gpu-memory", because="Too small."))
     answer = Advise(
-        now=0, slurm="", job=work, allocations=[], best=[], ties=[], cheapest=None, never=gone, flip=None, second_opinion=[], poison=[],
-        next_measurement=None, assumed=[],
-    )  # fmt: skip
+        now=0,
+        slurm="",
+        job=work,
+        allocations=[],
+        best=[],
+        ties=[],
+        cheapest=None,
+        never=gone,
+        flip=None,
+        second_opinion=[],
+        poison=[],
+        next_measurement=None,
+        assumed=[],
+    )
     lines = [line for line in shown(answer).splitlines() if line.startswith("never")]
     assert lines == ["never p/a:1x1, 2x1 (gpu-memory): Too small.", "never q/a:1x1 (gpu-memory): Too small."]
 

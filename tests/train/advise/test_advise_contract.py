@@ -28,7 +28,10 @@ GIB = 1 << 30
 
 def nodes(count=4, kind="a", partition="p", **more):
     row = {"gpus": {kind: 4}, "cpus": 32, "memory": 64 * 1024} | more
-    return [Node(f"{partition}{kind}{n}", frozenset({partition}), row["gpus"], row["cpus"], row["memory"], row.get("up", True)) for n in range(count)]  # fmt: skip
+    return [
+        Node(f"{partition}{kind}{n}", frozenset({partition}), row["gpus"], row["cpus"], row["memory"], row.get("up", True))
+        for n in range(count)
+    ]
 
 
 def busy(node, left, number=1, limit=None, partition="p"):
@@ -39,7 +42,7 @@ def busy(node, left, number=1, limit=None, partition="p"):
 def asked(*wanted, work=None, rates=None, at=None, devices=None, second=(), **cluster):
     at = nodes() if at is None else at
     cluster.setdefault("partitions", {"p": Partition("p", max_time=10 * DAY)})
-    state = Cluster(NOW, at, cluster.pop("partitions"), cluster.pop("running", []), cluster.pop("pending", []), **cluster)  # fmt: skip
+    state = Cluster(NOW, at, cluster.pop("partitions"), cluster.pop("running", []), cluster.pop("pending", []), **cluster)
     rates = [Rate("a", 1, 1, (100.0,))] if rates is None else rates
     allocations = [Allocation(*shape) if isinstance(shape, tuple) else shape for shape in wanted]
     return advice(Question(work or Work(36.0, 60.0), allocations, devices or {}, rates, state, second))
@@ -106,9 +109,7 @@ def test_a_wait_is_a_bound_without_history_and_an_interval_with_it():
     (advised,) = asked(ONE, running=full, past=past).allocations
     assert not advised.wait.bound
     assert advised.wait.low < advised.wait.likely < advised.wait.high == 7200
-    assert advised.wait.likely == pytest.approx(
-        (0.8 - 0.5) * 14_400, abs=1
-    )  # median of those that ran longer than half
+    assert advised.wait.likely == pytest.approx((0.8 - 0.5) * 14_400, abs=1)  # median of those that ran longer than half
 
 
 def two_kinds(other_seconds, wait, **more):
@@ -127,7 +128,7 @@ def test_the_flip_point_is_where_both_end_at_the_same_time():
     assert answer.flip.other_if_wait_under is None  # it does not wait already, and is later
     answer = two_kinds(300.0, 36_000)
     assert answer.allocations[0].partition == "q"
-    assert answer.flip.other_if_wait_under == round(answer.allocations[0].finish.likely - answer.allocations[1].run.likely)  # fmt: skip
+    assert answer.flip.other_if_wait_under == round(answer.allocations[0].finish.likely - answer.allocations[1].run.likely)
     assert asked(ONE, ("p", "a", 2, 1)).flip is None  # another number of the same is no other choice
 
 
@@ -161,7 +162,7 @@ def test_risks_are_named_and_a_preemption_is_in_the_worst_case():
     shared = [node._replace(partitions=frozenset({"p", "owners"})) for node in nodes()]
     parts = {"p": Partition("p", tier=1, preempted="REQUEUE"), "owners": Partition("owners", tier=2)}
     kept = [Reservation("m", NOW + DAY, NOW + 2 * DAY, frozenset({"pa0"}))]
-    answer = asked(("p", "a", 2, 1), at=shared, partitions=parts, reservations=kept, rates=[Rate("a", 1, 1, (100.0,), "catalogue")])  # fmt: skip
+    answer = asked(("p", "a", 2, 1), at=shared, partitions=parts, reservations=kept, rates=[Rate("a", 1, 1, (100.0,), "catalogue")])
     (advised,) = answer.allocations
     assert set(advised.risks) == {"preemption", "extrapolated", "catalogue-rate", "maintenance"}
     assert answer.best == []
@@ -186,10 +187,7 @@ def test_the_second_opinion_stands_beside_the_replay_and_poison_is_named_once_by
 
 def test_a_gain_better_than_linear_is_not_promised_and_a_data_sheet_is_wide():
     rates = [Rate("a", 1, 1, (1037.0,)), Rate("a", 2, 1, (515.0,)), Rate("a", 3, 1, (323.0,))]
-    rows = {
-        advised.nodes: advised.epoch.likely
-        for advised in asked(*(("p", "a", n, 1) for n in (1, 2, 4)), rates=rates).allocations
-    }
+    rows = {advised.nodes: advised.epoch.likely for advised in asked(*(("p", "a", n, 1) for n in (1, 2, 4)), rates=rates).allocations}
     assert rows[2] >= rows[1] / 2 - 0.1
     assert rows[4] >= rows[2] / 2 - 0.1
     (advised,) = asked(ONE, rates=[Rate("a", 1, 1, (100.0,), "catalogue")]).allocations

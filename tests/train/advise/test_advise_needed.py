@@ -55,9 +55,7 @@ def test_adapters():
 
 
 def test_a_name_that_only_a_run_knows_is_not_told():
-    assert (
-        read("import sys\nfrom transformers import AutoModel\nAutoModel.from_pretrained(sys.stdin.read())").model == ""
-    )
+    assert read("import sys\nfrom transformers import AutoModel\nAutoModel.from_pretrained(sys.stdin.read())").model == ""
     assert read("from transformers import AutoTokenizer\nAutoTokenizer.from_pretrained('gpt2')").model == ""
     assert read("x = 1") == Described()
 
@@ -68,10 +66,14 @@ def test_no_python():
 
 
 @given(
-    kind=st.sampled_from(["full", "lora", "qlora"]), optimizer=st.sampled_from(["adamw", "adafactor", "sgd", "lion"]),
-    precision=st.sampled_from(["bf16", "mixed", "fp32"]), samples=st.integers(1, 64), context=st.integers(1, 8192), kept=st.booleans(),
+    kind=st.sampled_from(["full", "lora", "qlora"]),
+    optimizer=st.sampled_from(["adamw", "adafactor", "sgd", "lion"]),
+    precision=st.sampled_from(["bf16", "mixed", "fp32"]),
+    samples=st.integers(1, 64),
+    context=st.integers(1, 8192),
+    kept=st.booleans(),
     hidden=st.sets(st.sampled_from(["kind", "optimizer", "precision", "samples", "context", "checkpointing"])),
-)  # fmt: skip
+)
 def test_what_is_not_told_never_makes_it_more(kind, optimizer, precision, samples, context, kept, hidden):
     model = of_name("qwen3 8b", "BF16").model
     whole = Described("m", kind, optimizer, precision, samples, context, not kept, 16)

@@ -27,19 +27,10 @@ def run(tmp_path):
                 "chip": chip,
             }
             cold = {"kind": "steps", "at": 2.0, "steps": 1, "seconds": 60.0, "samples": samples, "memory_peak": 5 << 30}
-            warm = {
-                "kind": "steps",
-                "at": 3.0,
-                "steps": 2,
-                "seconds": 2 * seconds,
-                "samples": 2 * samples,
-                "memory_peak": (5 + rank) << 30,
-            }
+            warm = {"kind": "steps", "at": 3.0, "steps": 2, "seconds": 2 * seconds, "samples": 2 * samples, "memory_peak": (5 + rank) << 30}
             earlier = [start, cold | {"seconds": 900.0}, cold | {"seconds": 900.0}]
             lines = [*earlier, start, cold, warm, warm]
-            (folder / f"rank-{rank}.jsonl").write_text(
-                "".join(json.dumps(line) + "\n" for line in lines) + '{"kind": "st'
-            )
+            (folder / f"rank-{rank}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"kind": "st')
         return recorded(Local(), str(folder))
 
     return written

@@ -40,24 +40,15 @@ def mine(minutes=60, nodes=1, gpus=4, partition="p", pieces=(1.0,), priority=flo
 
 def waits(cluster, *asked, quantile=LIMITS):
     queue = Queue(cluster, History(cluster.past), [asked[0].job.partitions[0]])
-    return [
-        None if found is None else [(start - NOW) / 60 for start in found] for found in replayed(queue, quantile, asked)
-    ]
+    return [None if found is None else [(start - NOW) / 60 for start in found] for found in replayed(queue, quantile, asked)]
 
 
 RUNNING = st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(1, 30), st.integers(1, 30)), max_size=6)
-WAITING = st.lists(
-    st.tuples(st.integers(1, 3), st.integers(1, 4), st.sampled_from((4, 8, 12, 20, 40))), min_size=1, max_size=6
-)
+WAITING = st.lists(st.tuples(st.integers(1, 3), st.integers(1, 4), st.sampled_from((4, 8, 12, 20, 40))), min_size=1, max_size=6)
 
 
 @settings(max_examples=120, deadline=None)
-@given(
-    RUNNING,
-    WAITING,
-    st.sampled_from((1.0, 0.5, 0.25)),
-    st.one_of(st.none(), st.tuples(st.integers(1, 40), st.integers(1, 40))),
-)
+@given(RUNNING, WAITING, st.sampled_from((1.0, 0.5, 0.25)), st.one_of(st.none(), st.tuples(st.integers(1, 40), st.integers(1, 40))))
 def test_starts_are_those_of_the_simulator(running, waiting, used, closed):
     """Limits alone (used 1.0), and jobs that use a part of their limit, which the scheduler does not know."""
     free, first = [4, 4, 4, 4], []
@@ -78,9 +69,7 @@ def test_starts_are_those_of_the_simulator(running, waiting, used, closed):
         [node(f"n{n}") for n in range(4)],
         [job(n, t.limit, 1, t.gpus, start=NOW + t.start * 60, on=(f"n{t.on[0]}",)) for n, t in enumerate(first, 1)],
         [job(100 + n, t.limit, t.nodes, t.gpus) for n, t in enumerate(tasks[:-1])],
-        reservations=[
-            Reservation("r", NOW + a * 60, NOW + b * 60, frozenset({f"n{n}"})) for n, (a, b) in spans.items()
-        ],
+        reservations=[Reservation("r", NOW + a * 60, NOW + b * 60, frozenset({f"n{n}"})) for n, (a, b) in spans.items()],
         past=[] if used == 1.0 else [Past("p", used)] * 5,
     )
     last = tasks[-1]
@@ -151,9 +140,7 @@ def test_a_preemptible_job_is_waited_for_as_long_as_its_grace():
 
 
 def test_which_partitions_are_preemptible_depends_on_the_nodes_of_the_type():
-    cluster = state(
-        [node(partitions=frozenset(TIERS)), Node("m", frozenset({"spare"}), {"b": 2}, 8, 8)], partitions=TIERS
-    )
+    cluster = state([node(partitions=frozenset(TIERS)), Node("m", frozenset({"spare"}), {"b": 2}, 8, 8)], partitions=TIERS)
     assert preemptible(cluster, "spare", "a")
     assert not preemptible(cluster, "spare", "b")
     assert not preemptible(cluster, "p", "a")
@@ -186,7 +173,7 @@ def test_a_long_queue_replayed_once_is_near_the_plan():
         pending = [
             job(100 + n, drawn.choice((60, 120, 240)), nodes := drawn.choice((1, 1, 1, 2, 4)), 4 if nodes > 1 else drawn.choice((1, 2, 4)))
             for n in range(drawn.randint(0, 40))
-        ]  # fmt: skip
+        ]
         queue = Queue(state([node(f"n{n}") for n in range(6)], running, pending), History([]), ["p"])
         asked = mine(60, drawn.randint(1, 4))
         exact.append((replayed(queue, LIMITS, [asked])[0][0] - NOW) / 60)

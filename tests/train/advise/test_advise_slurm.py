@@ -20,8 +20,7 @@ from rigup.train.launch.record import SCRIPT
 pytestmark = pytest.mark.slurm
 
 RATES = "".join(
-    f'[[rate]]\ndevice = "{device}"\nnodes = 1\ngpus = 1\nseconds = [{seconds}]\n'
-    for device, seconds in (("l40", 10), ("mi50", 30))
+    f'[[rate]]\ndevice = "{device}"\nnodes = 1\ngpus = 1\nseconds = [{seconds}]\n' for device, seconds in (("l40", 10), ("mi50", 30))
 )
 
 
@@ -108,8 +107,13 @@ def test_the_choice_is_launched(slurm, tmp_path, monkeypatch):
     words = ["--rates", str(rates), "--work", "2", "--on", "rocm/mi50:2x1", "--launch", str(program)]
     done = subprocess.run(
         [sys.executable, "-m", "rigup", "advise", *words, "--", "--python", sys.executable, "--no-preflight", "7"],
-        cwd=tmp_path, env={**slurm.environment, "XDG_CACHE_HOME": str(tmp_path)}, capture_output=True, text=True, check=False, timeout=400,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**slurm.environment, "XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=400,
+    )
     assert done.returncode == 7, done.stdout + done.stderr
     assert "Soonest: rocm/mi50:2x1" in done.stdout, done.stdout + done.stderr
     seen = [ast.literal_eval((tmp_path / f"seen{rank}").read_text()) for rank in range(2)]
@@ -140,16 +144,9 @@ def test_a_model_that_a_type_of_gpu_cannot_hold(slurm, asked):
         "rocm/mi50:1x1",
         more=("--model", "qwen3 8b", "--train", "full", "--optimizer", "adamw", "--context", "2048", "--batch", "4"),
     )
-    assert {row.allocation: row.reason for row in answer.never} == {
-        "cuda/l40:1x1": "gpu-memory",
-        "rocm/mi50:1x1": "gpu-memory",
-    }
+    assert {row.allocation: row.reason for row in answer.never} == {"cuda/l40:1x1": "gpu-memory", "rocm/mi50:1x1": "gpu-memory"}
     assert any("at least" in text and "precision" in text for text in answer.assumed)
-    small = asked(
-        "cuda/l40:1x1",
-        "rocm/mi50:1x1",
-        more=("--model", "qwen3 8b", "--train", "qlora", "--context", "512", "--batch", "1"),
-    )
+    small = asked("cuda/l40:1x1", "rocm/mi50:1x1", more=("--model", "qwen3 8b", "--train", "qlora", "--context", "512", "--batch", "1"))
     assert small.never == []
 
 

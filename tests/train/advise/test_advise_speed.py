@@ -25,10 +25,7 @@ def test_measured_times_better_than_linear_are_not_promised():
 
 
 def test_a_serial_share_and_the_cost_of_nodes_are_found():
-    truth = [
-        (nodes, gpus, 800 / (nodes * gpus) + 90 + 12 * (nodes - 1))
-        for nodes, gpus in ((1, 1), (1, 2), (1, 8), (2, 8), (4, 8))
-    ]
+    truth = [(nodes, gpus, 800 / (nodes * gpus) + 90 + 12 * (nodes - 1)) for nodes, gpus in ((1, 1), (1, 2), (1, 8), (2, 8), (4, 8))]
     assert epoch(rows(*truth), 8, 8).seconds.likely == pytest.approx(800 / 64 + 90 + 12 * 7, rel=0.01)
 
 
@@ -41,10 +38,7 @@ def test_it_is_the_less_sure_the_farther_it_reaches():
 
 
 def test_repeats_make_surer_and_noise_less_sure():
-    width = [
-        (span := epoch(rows((1, 1, *seconds)), 1, 1).seconds).high / span.low
-        for seconds in ([100] * 6, [100], [80, 125, 100])
-    ]
+    width = [(span := epoch(rows((1, 1, *seconds)), 1, 1).seconds).high / span.low for seconds in ([100] * 6, [100], [80, 125, 100])]
     assert width == sorted(width)
 
 
@@ -77,9 +71,7 @@ def test_the_truth_lies_inside_in_at_least_85_of_100():
     assert inside / count >= 0.85
 
 
-@pytest.mark.parametrize(
-    "text", ["", "p", "p/x", "p/x:0x1", "p/x:1x0", "p/x:-1x1", "p/x:1x1x1", "p/x:99999999x1", "p /x:1x1"]
-)
+@pytest.mark.parametrize("text", ["", "p", "p/x", "p/x:0x1", "p/x:1x0", "p/x:-1x1", "p/x:1x1x1", "p/x:99999999x1", "p /x:1x1"])
 def test_what_is_no_allocation_is_refused(text):
     with pytest.raises(InputError):
         allocation(text)

@@ -43,10 +43,10 @@ if __name__ == "__main__":
     main()
 """
 
-BY_SLURM = (
-    DDP.replace('dist.init_process_group("nccl")', 'dist.init_process_group("nccl", rank=int(os.environ["SLURM_PROCID"]), world_size=int(os.environ["SLURM_NTASKS"]))')
-    .replace("LOCAL_RANK", "SLURM_LOCALID")
-)  # fmt: skip
+BY_SLURM = DDP.replace(
+    'dist.init_process_group("nccl")',
+    'dist.init_process_group("nccl", rank=int(os.environ["SLURM_PROCID"]), world_size=int(os.environ["SLURM_NTASKS"]))',
+).replace("LOCAL_RANK", "SLURM_LOCALID")
 
 LIGHTNING = """
 import lightning as L
@@ -117,16 +117,20 @@ def batch(*lines: str, options: tuple[str, ...] = JOB, first: str = "#!/bin/bash
 
 
 def found(
-    script: str, job: str = "", cluster: str = "", beside: dict[str, str] | None = None, folders: tuple[str, ...] = (), pins: str = "",
-):  # fmt: skip
+    script: str, job: str = "", cluster: str = "", beside: dict[str, str] | None = None, folders: tuple[str, ...] = (), pins: str = ""
+):
     """The findings of a pair, notes left out."""
     files = Files(
-        script="train.py", text=script, beside=(beside or {}).get, batch="job.sbatch" if job else "", batch_text=job,
-        beside_batch=(beside or {}).get, folders=frozenset(folders), pins=lambda: pins,
-    )  # fmt: skip
-    return [
-        each for each in judged(files, partitions_of(cluster) if cluster else {}).findings if each.severity != "note"
-    ]
+        script="train.py",
+        text=script,
+        beside=(beside or {}).get,
+        batch="job.sbatch" if job else "",
+        batch_text=job,
+        beside_batch=(beside or {}).get,
+        folders=frozenset(folders),
+        pins=lambda: pins,
+    )
+    return [each for each in judged(files, partitions_of(cluster) if cluster else {}).findings if each.severity != "note"]
 
 
 def causes(*arguments, **words) -> set[str]:

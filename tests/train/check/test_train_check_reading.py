@@ -27,11 +27,16 @@ def head(*lines):
 @pytest.mark.parametrize(
     ("line", "options"),
     [
-        ("#SBATCH -N2 -n4 -t 5", {"nodes": "2", "ntasks": "4", "time": "5"}), ("#SBATCH --nodes=2 # x", {"nodes": "2"}), ("#SBATCH--nodes=2", {"nodes": "2"}),
-        ("#SBATCH --gres gpu:2", {"gres": "gpu:2"}), ("#SBATCH --exclusive --mem=0", {"exclusive": None, "mem": "0"}),
-        ("#SBATCH --tasks-per-node=2", {"ntasks-per-node": "2"}), ("#SBATCH --cpus-per-t=2", {"cpus-per-task": "2"}), ("#SBATCH --job-name 'a b'", {"job-name": "a b"}),
+        ("#SBATCH -N2 -n4 -t 5", {"nodes": "2", "ntasks": "4", "time": "5"}),
+        ("#SBATCH --nodes=2 # x", {"nodes": "2"}),
+        ("#SBATCH--nodes=2", {"nodes": "2"}),
+        ("#SBATCH --gres gpu:2", {"gres": "gpu:2"}),
+        ("#SBATCH --exclusive --mem=0", {"exclusive": None, "mem": "0"}),
+        ("#SBATCH --tasks-per-node=2", {"ntasks-per-node": "2"}),
+        ("#SBATCH --cpus-per-t=2", {"cpus-per-task": "2"}),
+        ("#SBATCH --job-name 'a b'", {"job-name": "a b"}),
     ],
-)  # fmt: skip
+)
 def test_directives_that_count(line, options):
     read = head(line)
     assert ({each.name: each.value for each in read.taken}, read.ignored) == (options, ())
@@ -45,15 +50,23 @@ def test_a_directive_goes_on_behind_a_backslash():
 @pytest.mark.parametrize(
     ("line", "why", "meant"),
     [
-        ("# SBATCH --gres=gpu:2", "comment", "#SBATCH --gres=gpu:2"), (" #SBATCH --nodes=2", "comment", "#SBATCH --nodes=2"),
-        ("#sbatch --nodes=2", "comment", "#SBATCH --nodes=2"), ("SBATCH --nodes=2", "comment", "#SBATCH --nodes=2"),
-        ("#SBATCH -output=x", "misread", "#SBATCH --output=x"), ("#SBATCH -partition=gpu", "misread", "#SBATCH --partition=gpu"),
-        ("#SBATCH --ntasks_per_node=4", "refused", "#SBATCH --ntasks-per-node=4"), ("#SBATCH --nodes = 2", "refused", "#SBATCH --nodes=2"),
-        ("#SBATCH --nodes= 2", "refused", "#SBATCH --nodes=2"), ("#SBATCH -N=2", "refused", "#SBATCH -N 2"), ("#SBATCH -nodes=2", "refused", "#SBATCH --nodes=2"),
-        ("#SBATCH -gres=gpu:1", "refused", "#SBATCH --gres=gpu:1"), ("#SBATCH \u2014nodes=2", "refused", "#SBATCH --nodes=2"), ("#SBATCH nodes=2", "refused", "#SBATCH --nodes=2"),
+        ("# SBATCH --gres=gpu:2", "comment", "#SBATCH --gres=gpu:2"),
+        (" #SBATCH --nodes=2", "comment", "#SBATCH --nodes=2"),
+        ("#sbatch --nodes=2", "comment", "#SBATCH --nodes=2"),
+        ("SBATCH --nodes=2", "comment", "#SBATCH --nodes=2"),
+        ("#SBATCH -output=x", "misread", "#SBATCH --output=x"),
+        ("#SBATCH -partition=gpu", "misread", "#SBATCH --partition=gpu"),
+        ("#SBATCH --ntasks_per_node=4", "refused", "#SBATCH --ntasks-per-node=4"),
+        ("#SBATCH --nodes = 2", "refused", "#SBATCH --nodes=2"),
+        ("#SBATCH --nodes= 2", "refused", "#SBATCH --nodes=2"),
+        ("#SBATCH -N=2", "refused", "#SBATCH -N 2"),
+        ("#SBATCH -nodes=2", "refused", "#SBATCH --nodes=2"),
+        ("#SBATCH -gres=gpu:1", "refused", "#SBATCH --gres=gpu:1"),
+        ("#SBATCH \u2014nodes=2", "refused", "#SBATCH --nodes=2"),
+        ("#SBATCH nodes=2", "refused", "#SBATCH --nodes=2"),
         ("#SBATCH --cpu-per-task=4", "refused", "#SBATCH --cpus-per-task=4"),
     ],
-)  # fmt: skip
+)
 def test_directives_that_do_not(line, why, meant):
     read = head(line)
     assert [(each.why, each.meant, each.line) for each in read.ignored] == [(why, meant, 2)]
@@ -73,8 +86,18 @@ def test_line_ends_of_windows_and_no_first_line():
 
 @pytest.mark.parametrize(
     ("text", "limit"),
-    [("90", 90), ("1:30", 1.5), ("01:30:00", 90), ("2-0", 2880), ("1-12:30", 2190), ("0-01:30:30", 90.5), ("UNLIMITED", float("inf")), ("x", None), ("$T", None)],
-)  # fmt: skip
+    [
+        ("90", 90),
+        ("1:30", 1.5),
+        ("01:30:00", 90),
+        ("2-0", 2880),
+        ("1-12:30", 2190),
+        ("0-01:30:30", 90.5),
+        ("UNLIMITED", float("inf")),
+        ("x", None),
+        ("$T", None),
+    ],
+)
 def test_time_limits(text, limit):
     assert minutes(text) == limit
 
@@ -82,11 +105,21 @@ def test_time_limits(text, limit):
 @pytest.mark.parametrize(
     ("options", "tasks", "gpus"),
     [
-        ("-N 2 -n 8", None, 0), ("-N 2 --ntasks-per-node=4 --gres=gpu:a100:4", 4, 4), ("--gpus=8 -N 2", 1, 4), ("--gpus=5 -N 2", 1, None),
-        ("-N 1 -n 4 --gpus-per-task=1", 4, 4), ("-n 4", None, 0), ("--gpus-per-node=l40:2", 1, 2), ("-N 2 -n 2", 1, 0), ("--gres=gpu", 1, 1), ("--gres=shard:2", 1, 0), ("--gres=gpu:2,shard:1", 1, 2),
-        ("-G 3", 1, 3), ("-N 1-4", 1, 0),
+        ("-N 2 -n 8", None, 0),
+        ("-N 2 --ntasks-per-node=4 --gres=gpu:a100:4", 4, 4),
+        ("--gpus=8 -N 2", 1, 4),
+        ("--gpus=5 -N 2", 1, None),
+        ("-N 1 -n 4 --gpus-per-task=1", 4, 4),
+        ("-n 4", None, 0),
+        ("--gpus-per-node=l40:2", 1, 2),
+        ("-N 2 -n 2", 1, 0),
+        ("--gres=gpu", 1, 1),
+        ("--gres=shard:2", 1, 0),
+        ("--gres=gpu:2,shard:1", 1, 2),
+        ("-G 3", 1, 3),
+        ("-N 1-4", 1, 0),
     ],
-)  # fmt: skip
+)
 def test_what_a_job_has(options, tasks, gpus):
     read = head("#SBATCH " + options)
     job = job_of(read.taken, "job", False)
@@ -96,11 +129,15 @@ def test_what_a_job_has(options, tasks, gpus):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("N=4\nrun $N ${N} $((N*2)) ${X:-7} '$N' \"a $N\"", ["run", "4", "4", "8", "7", "$N", "a 4"]), ("run $(hostname) `date`", ["run", UNKNOWN, UNKNOWN]),
-        ("A='x y'\nrun $A \"$A\"", ["run", "x", "y", "x y"]), ("if true; then N=4; fi\nrun $N", ["run", UNKNOWN]), ("N=a.py\nrun ${N%.py}", ["run", "a"]),
-        ("f() { run $1; }\nf", ["run", UNKNOWN]), ("N=(a b)\nrun ${N[0]}", ["run", "a"]),
+        ("N=4\nrun $N ${N} $((N*2)) ${X:-7} '$N' \"a $N\"", ["run", "4", "4", "8", "7", "$N", "a 4"]),
+        ("run $(hostname) `date`", ["run", UNKNOWN, UNKNOWN]),
+        ("A='x y'\nrun $A \"$A\"", ["run", "x", "y", "x y"]),
+        ("if true; then N=4; fi\nrun $N", ["run", UNKNOWN]),
+        ("N=a.py\nrun ${N%.py}", ["run", "a"]),
+        ("f() { run $1; }\nf", ["run", UNKNOWN]),
+        ("N=(a b)\nrun ${N[0]}", ["run", "a"]),
     ],
-)  # fmt: skip
+)
 def test_words_of_a_shell(text, words):
     script = Reader("job", {"X": ""}.get).read(text)
     assert [word.text for word in next(each for each in script.commands if each.name == "run").words] == words
@@ -123,22 +160,19 @@ def test_a_number_of_a_yaml_file_is_told_of_there():
         "import lightning as L", "import lightning as L, yaml\ncfg = yaml.safe_load(open('c.yaml'))"
     )
     job = batch("srun python train.py", options=("--ntasks-per-node=4", "--gpus-per-node=4", "--cpus-per-task=4"))
-    assert [(each.file, each.line) for each in found(script, job, beside={"c.yaml": "a: 1\nworkers: 30\n"})] == [
-        ("c.yaml", 2)
-    ]
+    assert [(each.file, each.line) for each in found(script, job, beside={"c.yaml": "a: 1\nworkers: 30\n"})] == [("c.yaml", 2)]
 
 
 def test_an_excerpt_is_read():
-    assert causes(
-        "".join("    " + line + "\n" for line in ONE.split("\n") if line),
-        batch("python train.py", options=("--ntasks=1",)),
-    ) == {"slurm-no-gpu-requested"}
+    assert causes("".join("    " + line + "\n" for line in ONE.split("\n") if line), batch("python train.py", options=("--ntasks=1",))) == {
+        "slurm-no-gpu-requested"
+    }
 
 
 def test_hydra():
-    script = DDP.replace(
-        "def main():", "import hydra\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):"
-    ).replace("num_workers=2", "num_workers=cfg.data.workers")
+    script = DDP.replace("def main():", "import hydra\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):").replace(
+        "num_workers=2", "num_workers=cfg.data.workers"
+    )
     siblings = {"conf/base.yaml": "defaults:\n  - data: big\n", "conf/data/big.yaml": "workers: 30\n"}
     job = batch("torchrun --standalone --nproc_per_node=4 train.py")
     assert causes(script, job, beside=siblings) == {"workers-exceed-cpus"}
@@ -146,23 +180,12 @@ def test_hydra():
 
 
 def test_modules_that_import_each_other():
-    siblings = {
-        "a.py": "from b import X\nfrom b import *\nY = X\n",
-        "b.py": "from a import Y\nfrom a import *\nX = Y\n",
-    }
+    siblings = {"a.py": "from b import X\nfrom b import *\nY = X\n", "b.py": "from a import Y\nfrom a import *\nX = Y\n"}
     assert causes("from a import X, Y\nfrom b import *\nZ = X + Y\nprint(Z)\n", beside=siblings) == set()
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "x = " + "(" * 300 + ")" * 300,
-        "def f(:",
-        "a\0b",
-        "x = " + "-" * 20000 + "1",
-        "print 'python 2'",
-        "x" * 3_000_000,
-    ],
+    "text", ["x = " + "(" * 300 + ")" * 300, "def f(:", "a\0b", "x = " + "-" * 20000 + "1", "print 'python 2'", "x" * 3_000_000]
 )
 def test_python_that_cannot_be_read(text):
     with pytest.raises(UnreadableError):
@@ -171,14 +194,46 @@ def test_python_that_cannot_be_read(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["x = " + "+".join("1" * 400), "x = " + "[" * 80 + "]" * 80, "\n".join(f"x{i} = x{i - 1} + x{i - 1}" for i in range(1, 400)) + "\nprint(x399)", "x = 9 ** 9 ** 9\nx = 'a' * 10 ** 9\nprint(x)", "f = lambda: f()\nf()\n"],
-)  # fmt: skip
+    [
+        "x = " + "+".join("1" * 400),
+        "x = " + "[" * 80 + "]" * 80,
+        "\n".join(f"x{i} = x{i - 1} + x{i - 1}" for i in range(1, 400)) + "\nprint(x399)",
+        "x = 9 ** 9 ** 9\nx = 'a' * 10 ** 9\nprint(x)",
+        "f = lambda: f()\nf()\n",
+    ],
+)
 def test_python_that_is_hard_to_follow(text):
     assert causes(text, batch("python train.py", options=("--ntasks=1",))) == set()
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.text(max_size=300), st.lists(st.sampled_from(["#SBATCH -N", "--nodes=", "$(", "'", '"', "srun ", "bash -c ", "python train.py", "&", "\n", "<<EOF", "${", "$((", "if ", "-n 4 ", "\\\n", "\0"]), max_size=30))  # fmt: skip
+@given(
+    st.text(max_size=300),
+    st.lists(
+        st.sampled_from(
+            [
+                "#SBATCH -N",
+                "--nodes=",
+                "$(",
+                "'",
+                '"',
+                "srun ",
+                "bash -c ",
+                "python train.py",
+                "&",
+                "\n",
+                "<<EOF",
+                "${",
+                "$((",
+                "if ",
+                "-n 4 ",
+                "\\\n",
+                "\0",
+            ]
+        ),
+        max_size=30,
+    ),
+)
 def test_any_batch_script_is_read(text, parts):
     job = "#!/bin/bash\n" + "".join(parts) + text
     files = Files(script="train.py", text=ONE, beside=lambda _name: None, batch="job", batch_text=job)
@@ -205,14 +260,7 @@ def test_clusters_as_slurm_tells_of_them():
     assert (gpu.nodes, gpu.gpus_per_node, gpu.gpu, gpu.cpus_per_node, gpu.minutes) == (2, 4, "a100", 64, 1440)
     rows = '{"sinfo": [{"partition": {"name": "p", "maximums": {"time": {"set": true, "infinite": false, "number": 60}}}, "nodes": {"total": 3}, "gres": {"total": "gpu:l40:4"}, "cpus": {"maximum": 32}, "memory": {"maximum": 1024}}]}'
     row = partitions_of(rows)["p"]
-    assert (row.nodes, row.gpus_per_node, row.gpu, row.cpus_per_node, row.memory_gb, row.minutes) == (
-        3,
-        4,
-        "l40",
-        32,
-        1.0,
-        60,
-    )
+    assert (row.nodes, row.gpus_per_node, row.gpu, row.cpus_per_node, row.memory_gb, row.minutes) == (3, 4, "l40", 32, 1.0, 60)
 
 
 def test_changes_are_made_from_the_end():
@@ -254,18 +302,14 @@ def test_what_is_mended_is_found_no_more():
         (("NGPU=$(nproc)", 'python -n "${NGPU:-4}"'), ["python", "-n", UNKNOWN]),
         (('python "$@"',), ["python", UNKNOWN]),
     ],
-)  # fmt: skip
+)
 def test_words_of_lists_parameters_and_defaults(lines, words):
     script = Reader("job", lambda _name: None).read("\n".join(lines))
     assert [word.text for word in script.commands[-1].words if script.commands[-1].words[0].text == "python"] == words
 
 
 def test_the_group_that_a_command_line_chooses_is_read_and_not_laid_over():
-    files = {
-        "conf/config.yaml": "defaults:\n  - data: small\n",
-        "conf/data/small.yaml": "n: 2\n",
-        "conf/data/big.yaml": "n: 16\n",
-    }
+    files = {"conf/config.yaml": "defaults:\n  - data: small\n", "conf/data/small.yaml": "n: 2\n", "conf/data/big.yaml": "n: 16\n"}
     value = hydra_value("conf", "config", files.get, {"data": Value(const="big"), "data.m": Value(const=3)})
     data = (value.fields or {})["data"].fields or {}
     assert (data["n"].const, data["n"].place, data["m"].const) == (16, Place(file="conf/data/big.yaml", line=1), 3)
@@ -278,9 +322,7 @@ def test_a_configuration_that_is_opened_by_with():
     assert [site.argument("devices").const for site in program.named("run")] == [4]
 
 
-@pytest.mark.parametrize(
-    "text", ["--nodes=${\U00106e41", "x {\U000d53ea\U000a39aa!\x8fk\x10\U000f0628]", "echo ${\U0010ffff"]
-)
+@pytest.mark.parametrize("text", ["--nodes=${\U00106e41", "x {\U000d53ea\U000a39aa!\x8fk\x10\U000f0628]", "echo ${\U0010ffff"])
 def test_characters_beyond_a_byte_do_not_end_the_process(text):
     Reader("job", lambda _name: None).read("#!/bin/bash\n" + text)
 

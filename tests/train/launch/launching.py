@@ -36,13 +36,9 @@ class Folder:
         """Run rigup there."""
         argv = [sys.executable, "-m", "rigup", *words]
         environment = self.environment | {"PYTHONPATH": str(Path(__file__).parents[3] / "src")} | variables
-        return subprocess.run(
-            argv, cwd=self.path, env=environment, capture_output=True, text=True, timeout=seconds, check=False
-        )
+        return subprocess.run(argv, cwd=self.path, env=environment, capture_output=True, text=True, timeout=seconds, check=False)
 
-    def launch(
-        self, *words: str, seconds: float = BOUND, **variables: str
-    ) -> tuple[subprocess.CompletedProcess[str], dict]:
+    def launch(self, *words: str, seconds: float = BOUND, **variables: str) -> tuple[subprocess.CompletedProcess[str], dict]:
         """Launch a job, follow it to its end, and read the answer."""
         done = self.rigup("launch", *words, "--json", seconds=seconds, **variables)
         assert done.stdout.startswith("{"), done.stdout + done.stderr

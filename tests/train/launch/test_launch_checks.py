@@ -41,9 +41,7 @@ def test_nothing_is_found_in_what_launch_writes(script, shape, tmp_path):
         assert (now.checked, now.findings) == (True, ())
 
 
-@pytest.mark.parametrize(
-    "name", ["plain_training.py", "huggingface_training.py", "lightning_training.py", "resumable.py"]
-)
+@pytest.mark.parametrize("name", ["plain_training.py", "huggingface_training.py", "lightning_training.py", "resumable.py"])
 def test_a_signal_is_kept_where_the_program_handles_it(name, tmp_path):
     script = next(path for path in SOUND if path.name == name)
     now, remark = checked_run(run_of(script, tmp_path, SHAPES["processors"]), keep_signal=False)

@@ -18,25 +18,16 @@ def folder(tmp_path) -> Folder:
 
 
 def test_two_ranks_of_this_machine(folder):
-    done, answer = folder.launch(
-        folder.program("plain_ddp.py"), str(folder.path), "4", *HERE, "--python", torch_python()
-    )
+    done, answer = folder.launch(folder.program("plain_ddp.py"), str(folder.path), "4", *HERE, "--python", torch_python())
     assert (done.returncode, answer["state"], answer["exit"], answer["job"]) == (0, "completed", 0, None), done.stderr
     assert sorted(number for rank in folder.ranks() for number in rank["seen"]) == list(range(64))
     assert {check["check"] for check in answer["preflight"] if check["passed"]} >= {"all-reduce", "port-answers"}
 
 
 def test_a_failing_rank_of_this_machine_is_told_of(folder):
-    program = folder.program(
-        "fails.py", "import os, time\nif os.environ['RANK'] == '1':\n    raise KeyError('label')\ntime.sleep(600)\n"
-    )
+    program = folder.program("fails.py", "import os, time\nif os.environ['RANK'] == '1':\n    raise KeyError('label')\ntime.sleep(600)\n")
     done, answer = folder.launch(program, *HERE, "--python", torch_python())
-    assert (done.returncode, answer["state"], answer["failing"]["rank"], answer["failing"]["exit"]) == (
-        1,
-        "failed",
-        1,
-        1,
-    )
+    assert (done.returncode, answer["state"], answer["failing"]["rank"], answer["failing"]["exit"]) == (1, "failed", 1, 1)
     lines = answer["failing"]["error"].splitlines()
     assert (lines[0], lines[-1]) == ("Traceback (most recent call last):", "KeyError: 'label'")
     assert len([line for line in lines if line.startswith("  File ")]) == 1, "none of the calls are rigup's own"

@@ -42,23 +42,16 @@ def test_plain_ddp_over_two_nodes_is_as_one_process(folder):
     done, answer = folder.launch(folder.program("plain_ddp.py"), str(folder.path), "4", *SIZE, "--python", python)
     assert (done.returncode, answer["state"], answer["exit"]) == (0, "completed", 0), done.stderr
     assert all(check["passed"] for check in answer["preflight"])
-    assert {
-        "all-reduce",
-        "name-resolves",
-        "port-answers",
-        "tasks-equal-world",
-        "devices-equal",
-        "visibility-not-doubled",
-    } == {check["check"] for check in answer["preflight"]}
+    assert {"all-reduce", "name-resolves", "port-answers", "tasks-equal-world", "devices-equal", "visibility-not-doubled"} == {
+        check["check"] for check in answer["preflight"]
+    }
     same_as_one_process(folder, python, "plain_ddp.py", "4")
 
 
 @pytest.mark.training
 def test_lightning_over_two_nodes_is_as_one_process(folder):
     python = train_python()
-    done, answer = folder.launch(
-        folder.program("with_lightning.py"), str(folder.path), "4", "2", "2", *SIZE, "--python", python
-    )
+    done, answer = folder.launch(folder.program("with_lightning.py"), str(folder.path), "4", "2", "2", *SIZE, "--python", python)
     assert (done.returncode, answer["state"]) == (0, "completed"), done.stderr
     assert {rank["environment"] for rank in folder.ranks()} == {"SLURMEnvironment"}, "it would not requeue"
     assert answer["trainer"] == {"devices": 2, "num_nodes": 2, "strategy": "ddp", "accelerator": "cpu"}
@@ -89,24 +82,19 @@ def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program
     python, read = train_python(), {}
     for name, step in (("whole", "1000"), ("cut", "5")):
         (folder.path / name).mkdir()
-        asked = folder.rigup("launch", program, name, step, *words, *SIZE, "--python", python, "--name", name, "--no-follow", "--json")  # fmt: skip
+        asked = folder.rigup("launch", program, name, step, *words, *SIZE, "--python", python, "--name", name, "--no-follow", "--json")
         job = json.loads(asked.stdout)["job"]
         if name == "cut":
             wait_for_next_attempt(slurm, job)
             read["before"] = ranks_of(folder.path / name)
             begin_next_attempt(slurm, job)
         ended = slurm.wait(job, seconds=BOUND)
-        assert ended["JobState"] == "COMPLETED", (
-            ended,
-            *map(Path.read_text, folder.path.glob(f"rigup-runs/{name}-*/*.t[sx][vt]")),
-        )
+        assert ended["JobState"] == "COMPLETED", (ended, *map(Path.read_text, folder.path.glob(f"rigup-runs/{name}-*/*.t[sx][vt]")))
         read[name] = ranks_of(folder.path / name)
     for whole, before, after in zip(read["whole"], read["before"], read["cut"], strict=True):
         assert 0 < before["count"] < after["count"] == whole["count"]
         assert max(abs(a - b) for a, b in zip(after["weights"], whole["weights"], strict=True)) < 1e-6
-        if (
-            "read" in whole
-        ):  # each batch once, in the order of a job without a signal; transformers reads batches again, and skips them
+        if "read" in whole:  # each batch once, in the order of a job without a signal; transformers reads batches again, and skips them
             assert before["read"] + after["read"] == whole["read"]
     now = json.loads(folder.rigup("launch", "status", "--json").stdout)
     assert (now["state"], len(now["attempts"]), now["checked"], now["findings"]) == ("completed", 2, True, [])
@@ -147,18 +135,13 @@ def test_a_job_is_requeued_and_goes_on_at_the_batch_where_it_was(folder, slurm):
     assert (answer["state"], [attempt["exit"] for attempt in answer["attempts"]]) == ("completed", [0, 0])
     seen = [json.loads((folder.path / f"seen{rank}.json").read_text()) for rank in range(4)]
     assert [len(numbers) for numbers in seen] == [100] * 4
-    assert sorted(number for numbers in seen for number in numbers) == list(range(400)), (
-        "each number once, over all attempts"
-    )
+    assert sorted(number for numbers in seen for number in numbers) == list(range(400)), "each number once, over all attempts"
 
 
 def test_a_failing_rank_is_told_of_with_its_own_error(folder):
     program = folder.program(
         "fails.py",
-        "import os, time\n"
-        "if os.environ['RANK'] == '2':\n"
-        "    raise ValueError('the label 12 is out of range')\n"
-        "time.sleep(600)\n",
+        "import os, time\nif os.environ['RANK'] == '2':\n    raise ValueError('the label 12 is out of range')\ntime.sleep(600)\n",
     )
     done, answer = folder.launch(program, *PLAIN)
     assert (done.returncode, answer["state"]) == (1, "failed")
@@ -188,8 +171,7 @@ def test_ranks_that_ignore_the_end_of_another_are_killed(folder):
 
 def test_a_job_is_cancelled_though_it_ignores_to_be_asked(folder):
     program = folder.program(
-        "waits.py",
-        "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nprint('begun', flush=True)\ntime.sleep(600)\n",
+        "waits.py", "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nprint('begun', flush=True)\ntime.sleep(600)\n"
     )
     begun = folder.rigup("launch", program, *PLAIN, "--no-follow", "--json")
     log = json.loads(begun.stdout)["log"]
@@ -211,7 +193,9 @@ def test_who_stops_following_leaves_the_job(folder, slurm):
 
 
 def test_an_address_that_does_not_resolve(folder):
-    done, answer = folder.launch(folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", torch_python(), "--address", "no-such-host.invalid")  # fmt: skip
+    done, answer = folder.launch(
+        folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", torch_python(), "--address", "no-such-host.invalid"
+    )
     assert (done.returncode, answer["state"]) == (78, "failed")
     assert answer["failing"]["error"].startswith("name-resolves: MASTER_ADDR=no-such-host.invalid does not resolve")
     assert "begun" not in text_of(answer["log"])
@@ -229,9 +213,7 @@ def test_a_rank_that_hangs(folder):
     python = folder.path / "python"
     python.write_text(f'#!/bin/sh\n[ "$SLURM_PROCID" = 3 ] && exec sleep 600\nexec "{torch_python()}" "$@"\n')
     python.chmod(0o755)
-    done, answer = folder.launch(
-        folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", str(python)
-    )
+    done, answer = folder.launch(folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", str(python))
     assert (done.returncode, answer["state"]) == (78, "failed")
     assert answer["failing"]["rank"] == 3
     words = "tasks-equal-world: rank 3 did not come to the meeting within 20 s; the others, on rocm01, rocm02, did"
@@ -240,9 +222,7 @@ def test_a_rank_that_hangs(folder):
 
 def test_gpus_that_torch_does_not_see(folder):
     program = folder.program("never.py", "raise SystemExit('begun')\n")
-    done, answer = folder.launch(
-        program, "--gpus", "mi50:2", "--partition", "rocm", "--time", "60", "--python", torch_python()
-    )
+    done, answer = folder.launch(program, "--gpus", "mi50:2", "--partition", "rocm", "--time", "60", "--python", torch_python())
     assert (done.returncode, answer["allocation"]) == (78, "rocm/mi50:1x2")
     assert answer["failing"]["error"].startswith(
         "devices-equal: torch sees 0 GPUs of 2 here: it was built for no GPU at all; ROCR_VISIBLE_DEVICES=0,1"
@@ -250,11 +230,12 @@ def test_gpus_that_torch_does_not_see(folder):
 
 
 def test_each_row_of_a_table_is_a_run(folder):
-    program = folder.program("row.py", "import os, sys\nopen(f\"{sys.argv[-1]}{os.environ['RANK']}\", 'w').write(' '.join(sys.argv[1:]))\nsys.exit(os.environ['RANK'] == '0' and 'out-b' in sys.argv)\n")  # fmt: skip
-    (folder.path / "table.csv").write_text("lr,note,out\n0.1,a 'b' $HOME,out-a\n,#SBATCH; rm -rf /,out-b\n")
-    done, answer = folder.launch(
-        program, "--batch", "8", "--array", "table.csv", "--tasks", "2", *PLAIN[:2], *PLAIN[4:]
+    program = folder.program(
+        "row.py",
+        "import os, sys\nopen(f\"{sys.argv[-1]}{os.environ['RANK']}\", 'w').write(' '.join(sys.argv[1:]))\nsys.exit(os.environ['RANK'] == '0' and 'out-b' in sys.argv)\n",
     )
+    (folder.path / "table.csv").write_text("lr,note,out\n0.1,a 'b' $HOME,out-a\n,#SBATCH; rm -rf /,out-b\n")
+    done, answer = folder.launch(program, "--batch", "8", "--array", "table.csv", "--tasks", "2", *PLAIN[:2], *PLAIN[4:])
     assert (done.returncode, answer["state"]) == (1, "failed"), done.stderr
     assert [(run["state"], run["exit"]) for run in answer["array"]] == [("completed", 0), ("failed", 1)]
     assert (folder.path / "out-a3").read_text() == "--batch 8 --lr 0.1 --note a 'b' $HOME --out out-a"
@@ -273,9 +254,7 @@ def test_a_script_that_a_person_edited_is_submitted_as_it_stands(folder):
 
 
 def test_what_slurm_refuses_is_said_in_its_words(folder):
-    done = folder.rigup(
-        "launch", folder.program("never.py", "1\n"), *PLAIN[:4], "--partition", "nowhere", "--python", sys.executable
-    )
+    done = folder.rigup("launch", folder.program("never.py", "1\n"), *PLAIN[:4], "--partition", "nowhere", "--python", sys.executable)
     assert done.returncode in (1, 2)
     assert "invalid partition specified: nowhere" in done.stderr
     assert "Traceback" not in done.stderr

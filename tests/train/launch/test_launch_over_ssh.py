@@ -69,14 +69,10 @@ def test_a_stop_ends_ranks_on_other_machines_that_do_not_listen(folder):
         "part = f'part{os.environ[\"RANK\"]}'\nopen(part, 'w').write(str(os.getpid()))\nos.replace(part, part.replace('part', 'pid'))\n"
         "time.sleep(600)\n",
     )
-    other = subprocess.Popen(
-        ["sleep", "600"], env=folder.environment | {"RIGUP_RUN_FOLDER": str(folder.path / "other")}
-    )
+    other = subprocess.Popen(["sleep", "600"], env=folder.environment | {"RIGUP_RUN_FOLDER": str(folder.path / "other")})
     try:
         with folder.following(program, *words(), "--no-preflight") as running:
-            wait_for(
-                lambda: running.poll() is not None or all((folder.path / f"pid{rank}").exists() for rank in (0, 1))
-            )
+            wait_for(lambda: running.poll() is not None or all((folder.path / f"pid{rank}").exists() for rank in (0, 1)))
             assert running.poll() is None, running.stderr.read()
             ranks = [int((folder.path / f"pid{rank}").read_text()) for rank in (0, 1)]
             running.send_signal(signal.SIGINT)

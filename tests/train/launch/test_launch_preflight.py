@@ -47,13 +47,7 @@ def of_slurm(**variables):
 def test_ranks_are_numbered_for_torch_and_not_as_by_torchrun(checks):
     rank = checks.Rank(of_slurm())
     assert checks.right_numbers(rank, asked()) == "4"
-    assert rank.variables(2) == {
-        "RANK": "1",
-        "WORLD_SIZE": "4",
-        "LOCAL_RANK": "1",
-        "LOCAL_WORLD_SIZE": "2",
-        "NODE_RANK": "0",
-    }
+    assert rank.variables(2) == {"RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0"}
     assert "GROUP_RANK" not in rank.variables(2), "Lightning would take srun for torchrun"
 
 
@@ -176,14 +170,7 @@ def test_who_comes_after_the_end_hears_of_it(meeting, checks, capsys):
 def test_hostile_lines_do_not_end_a_meeting(meeting, checks):
     port = free_port()
     room = meeting.Meeting(port, 1, "job")
-    for line in (
-        b"\xff\xfe\n",
-        b"[" * 100_000 + b"\n",
-        b"{}\n",
-        b'{"word": "job", "rank": "x"}\n',
-        b"x" * 2_000_000,
-        b"",
-    ):
+    for line in (b"\xff\xfe\n", b"[" * 100_000 + b"\n", b"{}\n", b'{"word": "job", "rank": "x"}\n', b"x" * 2_000_000, b""):
         with socket.create_connection(("127.0.0.1", port)) as stranger:
             try:
                 stranger.sendall(line)

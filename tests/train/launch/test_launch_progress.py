@@ -32,9 +32,7 @@ with Recording(model=model, every=0.05) as recording:
 """
 
 
-def rows(
-    folder: Path, rank: int, world: int, rate: float, *, attempt: int = 0, end: bool = True, **more: object
-) -> None:
+def rows(folder: Path, rank: int, world: int, rate: float, *, attempt: int = 0, end: bool = True, **more: object) -> None:
     """One attempt of a rank: 3 spans of 10 s, of which the first is slow."""
     lines: list[dict[str, object]] = [
         {
@@ -52,28 +50,10 @@ def rows(
     for at, part in enumerate((0.1, 1.0, 1.0)):
         steps = int(rate * 10 * part)
         lines.append(
-            {
-                "kind": "steps",
-                "at": 10.0 * at,
-                "steps": steps,
-                "seconds": 10.0,
-                "wait": 5.0,
-                "samples": steps * 8,
-                "gpus_asked": 4,
-                **more,
-            }
+            {"kind": "steps", "at": 10.0 * at, "steps": steps, "seconds": 10.0, "wait": 5.0, "samples": steps * 8, "gpus_asked": 4, **more}
         )
     if end:
-        lines.append(
-            {
-                "kind": "end",
-                "at": 40.0,
-                "reason": "ended",
-                "bottleneck": "data-loader",
-                "share": 0.5,
-                "sentence": "A step waits.",
-            }
-        )
+        lines.append({"kind": "end", "at": 40.0, "reason": "ended", "bottleneck": "data-loader", "share": 0.5, "sentence": "A step waits."})
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"rank-{rank}.jsonl").open("a") as file:
         file.write("\n" + "".join(json.dumps(line) + "\n" for line in lines) + '{"kind": "steps", "at"')
@@ -81,31 +61,15 @@ def rows(
 
 def run_of(folder: Path, **more: object) -> Run:
     program = Program(script="/a/train.py", folder="/a", python="python3")
-    return Run(
-        job=Job(name="t", shape=JobShape(), program=program, run_folder=str(folder / "rigup-runs" / "t")),
-        jobs=(7,),
-        **more,
-    )  # type: ignore[arg-type]
+    return Run(job=Job(name="t", shape=JobShape(), program=program, run_folder=str(folder / "rigup-runs" / "t")), jobs=(7,), **more)  # type: ignore[arg-type]
 
 
 def test_the_slowest_rank_is_everybodys(tmp_path):
     rows(tmp_path, 0, 2, 20.0, gpus_used=3, memory_peak=5)
     rows(tmp_path, 1, 2, 10.0, gpus_used=3, memory_peak=7)
     (attempt,) = progress(Local(), [str(tmp_path)])
-    assert (attempt.steps_per_second, attempt.samples_per_second, attempt.ranks, attempt.attempt, attempt.job) == (
-        10.0,
-        160.0,
-        2,
-        1,
-        "7",
-    )
-    assert (attempt.wait, attempt.idle, attempt.memory_peak, attempt.gpus_asked, attempt.gpus_used) == (
-        0.5,
-        None,
-        7,
-        4,
-        3,
-    )
+    assert (attempt.steps_per_second, attempt.samples_per_second, attempt.ranks, attempt.attempt, attempt.job) == (10.0, 160.0, 2, 1, "7")
+    assert (attempt.wait, attempt.idle, attempt.memory_peak, attempt.gpus_asked, attempt.gpus_used) == (0.5, None, 7, 4, 3)
     assert (attempt.bottleneck, attempt.ended, attempt.device) == ("data-loader", "ended", "AMD Instinct MI50")
     now = msgspec.structs.replace(answer(run_of(tmp_path), []), progress=[attempt])
     text = status_text(now)
@@ -120,11 +84,7 @@ def test_attempts_are_told_apart_and_more_ranks_are_compared(tmp_path):
     for rank in range(4):
         rows(tmp_path / "b", rank, 4, 10.0, attempt=2)
     attempts = progress(Local(), [str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "none")])
-    assert [(each.attempt, each.world_size, each.ended) for each in attempts] == [
-        (1, 1, None),
-        (2, 1, "ended"),
-        (3, 4, "ended"),
-    ]
+    assert [(each.attempt, each.world_size, each.ended) for each in attempts] == [(1, 1, None), (2, 1, "ended"), (3, 4, "ended")]
     (grown,) = scaling(attempts)
     assert (grown.of, grown.world_size, grown.speedup, grown.efficiency) == (1, 4, 3.2, 0.8)
     assert "4 ranks are 3.20 times as fast as 1 on AMD Instinct MI50: 80% of what they could be." in status_text(
@@ -141,9 +101,7 @@ def test_a_rank_that_tells_nothing_leaves_the_rate_of_all_unknown(tmp_path):
 
 def test_where_histories_lie(tmp_path):
     assert history_folders(run_of(tmp_path), "/state") == ["/state/training/slurm-7"]
-    assert history_folders(run_of(tmp_path, launcher="torchrun"), "/state") == [
-        str(tmp_path / "rigup-runs" / "t" / "history")
-    ]
+    assert history_folders(run_of(tmp_path, launcher="torchrun"), "/state") == [str(tmp_path / "rigup-runs" / "t" / "history")]
 
 
 @pytest.mark.torch

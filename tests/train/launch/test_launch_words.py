@@ -31,7 +31,7 @@ from rigup.train.launch.shape import (
     gpus_of,
     seconds_of,
     time_text,
-)  # fmt: skip
+)
 from rigup.train.launch.slurm import jobs_of, numbers_of
 from rigup.train.launch.table import rows_of
 from rigup.workflows import launching
@@ -43,22 +43,32 @@ WORDS = some.text(some.characters(blacklist_characters="\x00", blacklist_categor
 
 def job(words=("--lr", "0.1"), rows=(), **shape) -> Job:
     numbers = {"nodes": 2, "tasks_per_node": 2, "gpus_per_node": 2, "gpu_type": "mi50", "cpus_per_task": 8} | shape
-    program = Program(
-        script="/work/a project/train.py", arguments=tuple(words), folder="/work/a project", python="/env/bin/python"
-    )
+    program = Program(script="/work/a project/train.py", arguments=tuple(words), folder="/work/a project", python="/env/bin/python")
     return Job(
-        name="train", shape=JobShape(**numbers), program=program, run_folder="/work/a project/rigup-runs/train-1", vendor="amd", rows=tuple(rows),
+        name="train",
+        shape=JobShape(**numbers),
+        program=program,
+        run_folder="/work/a project/rigup-runs/train-1",
+        vendor="amd",
+        rows=tuple(rows),
         queue=Queue(partition="rocm"),
-    )  # fmt: skip
+    )
 
 
 def test_every_number_of_the_script_is_one_of_the_shape():
     script = batch_script(checked_job(job(time_limit=5400, memory_per_node=2**36, signal=Signal(name="USR2", lead=90))))
     options = [line.removeprefix("#SBATCH ") for line in script.splitlines() if line.startswith("#SBATCH ")]
     assert options[:9] == [
-        "--job-name=train", "--partition=rocm", "--nodes=2", "--ntasks-per-node=2", "--gres=gpu:mi50:2", "--cpus-per-task=8", "--mem=65536M",
-        "--time=01:30:00", "--signal=USR2@90",
-    ]  # fmt: skip
+        "--job-name=train",
+        "--partition=rocm",
+        "--nodes=2",
+        "--ntasks-per-node=2",
+        "--gres=gpu:mi50:2",
+        "--cpus-per-task=8",
+        "--mem=65536M",
+        "--time=01:30:00",
+        "--signal=USR2@90",
+    ]
     (step,) = [line for line in script.splitlines() if line.startswith("srun ")]
     assert set(step.split()) >= {
         "--export=ALL",
@@ -74,10 +84,7 @@ def test_every_number_of_the_script_is_one_of_the_shape():
 
 def test_a_script_without_gpus_or_limits_leaves_them_to_the_site():
     script = batch_script(checked_job(job(gpus_per_node=0, gpu_type="", cpus_per_task=0, signal=None, requeue=False)))
-    assert not any(
-        word in script
-        for word in ("--gres", "--mem", "--time", "--cpus-per-task", "--signal", "NCCL_", "scontrol requeue")
-    )
+    assert not any(word in script for word in ("--gres", "--mem", "--time", "--cpus-per-task", "--signal", "NCCL_", "scontrol requeue"))
     assert "--no-requeue" in script
 
 
@@ -98,10 +105,7 @@ def test_rows_of_a_table_reach_the_shell_as_they_are(rows):
     chosen = script[script.index('case "$SLURM_ARRAY') : script.index("\nsrun ")]
     for number, row in enumerate(rows):
         done = subprocess.run(
-            ["bash", "-c", chosen + "\nprintf '%s\\0' \"$@\""],
-            env={"SLURM_ARRAY_TASK_ID": str(number)},
-            capture_output=True,
-            check=True,
+            ["bash", "-c", chosen + "\nprintf '%s\\0' \"$@\""], env={"SLURM_ARRAY_TASK_ID": str(number)}, capture_output=True, check=True
         )
         assert done.stdout == b"".join(word.encode() + b"\0" for word in row)
 
@@ -127,11 +131,18 @@ def test_a_queue_that_would_be_another_option_is_refused(queue):
 @pytest.mark.parametrize(
     "shape",
     [
-        {"nodes": 0}, {"tasks_per_node": 3}, {"gpu_type": "a b"}, {"rendezvous": Rendezvous(address="-x")}, {"rendezvous": Rendezvous(port=70000)},
-        {"rendezvous": Rendezvous(interface="a b")}, {"signal": Signal(name="KILL")}, {"time_limit": 60, "signal": Signal(lead=60)},
-        {"rendezvous": Rendezvous(address="a$(b)")}, {"most_attempts": 0},
+        {"nodes": 0},
+        {"tasks_per_node": 3},
+        {"gpu_type": "a b"},
+        {"rendezvous": Rendezvous(address="-x")},
+        {"rendezvous": Rendezvous(port=70000)},
+        {"rendezvous": Rendezvous(interface="a b")},
+        {"signal": Signal(name="KILL")},
+        {"time_limit": 60, "signal": Signal(lead=60)},
+        {"rendezvous": Rendezvous(address="a$(b)")},
+        {"most_attempts": 0},
     ],
-)  # fmt: skip
+)
 def test_numbers_that_do_not_agree_are_refused(shape):
     with pytest.raises(LaunchError):
         checked(job(**shape).shape)
@@ -174,8 +185,7 @@ def test_an_image_gets_folders_and_the_makers_flag():
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("5", 300), ("5:30", 330), ("1:00:00", 3600), ("1-0", 86_400), ("1-2:30", 95_400), ("2-00:00:01", 172_801)],
+    ("text", "seconds"), [("5", 300), ("5:30", 330), ("1:00:00", 3600), ("1-0", 86_400), ("1-2:30", 95_400), ("2-00:00:01", 172_801)]
 )
 def test_times_are_read_as_slurm_reads_them(text, seconds):
     assert seconds_of(text) == seconds
@@ -202,7 +212,9 @@ def test_odd_answers_of_slurm_tell_nothing(text):
 
 
 def test_a_line_of_scontrol_with_blanks_in_its_values():
-    line = "JobId=7 JobName=a JobState=FAILED Reason=NonZeroExitCode Dependency=(null) Restarts=2 ExitCode=0:9 NodeList=n[1-2] Comment=a b c\n"
+    line = (
+        "JobId=7 JobName=a JobState=FAILED Reason=NonZeroExitCode Dependency=(null) Restarts=2 ExitCode=0:9 NodeList=n[1-2] Comment=a b c\n"
+    )
     (facts,) = jobs_of(line)
     assert (facts.state, facts.exit, facts.reason) == ("failed", 137, "NonZeroExitCode")
     (waiting,) = jobs_of("JobId=7 JobState=PENDING Reason=BeginTime Restarts=1 ExitCode=0:0")
@@ -213,22 +225,12 @@ def test_runs_of_an_array_that_wait_share_a_line():
     jobs = jobs_of(
         "JobId=9 ArrayJobId=8 ArrayTaskId=2-4%2 JobState=PENDING Reason=Resources\nJobId=8 ArrayTaskId=1 JobState=RUNNING Reason=None\n"
     )
-    assert [(element.row, element.state) for element in jobs] == [
-        (2, "pending"),
-        (3, "pending"),
-        (4, "pending"),
-        (1, "running"),
-    ]
+    assert [(element.row, element.state) for element in jobs] == [(2, "pending"), (3, "pending"), (4, "pending"), (1, "running")]
 
 
 def test_the_accounting_is_read_too():
-    jobs = jobs_of(
-        "JobID|State|ExitCode|NodeList\n8|FAILED|3:0|n1\n9_4|CANCELLED by 7|0:15|n[1-2]\n9_[5-6]|PENDING|0:0|None assigned\n"
-    )
-    assert [(element.row, element.state, element.exit) for element in jobs[:2]] == [
-        (-1, "failed", 3),
-        (4, "cancelled", 143),
-    ]
+    jobs = jobs_of("JobID|State|ExitCode|NodeList\n8|FAILED|3:0|n1\n9_4|CANCELLED by 7|0:15|n[1-2]\n9_[5-6]|PENDING|0:0|None assigned\n")
+    assert [(element.row, element.state, element.exit) for element in jobs[:2]] == [(-1, "failed", 3), (4, "cancelled", 143)]
 
 
 def test_a_table_becomes_options():
@@ -260,8 +262,7 @@ def test_who_lost_a_peer_is_not_the_one_that_failed():
 
 def test_a_rank_that_a_signal_ended_goes_before_those_that_srun_ended():
     failure = failing(
-        "0: step 3\n2: step 3\nsrun: error: n1: task 0: Killed\nsrun: error: n2: tasks 2-3: Segmentation fault (core dumped)\n",
-        [],
+        "0: step 3\n2: step 3\nsrun: error: n1: task 0: Killed\nsrun: error: n2: tasks 2-3: Segmentation fault (core dumped)\n", []
     )
     assert failure is not None
     assert (failure.rank, failure.node, failure.exit, failure.error) == (2, "n2", -11, "step 3")
@@ -287,9 +288,7 @@ def test_the_root_cause_that_torchrun_names(end):
 
 
 def test_a_check_of_the_preflight_goes_before_all():
-    check = Preflight(
-        check="all-reduce", passed=False, measured="", expected="", seconds=1, because="it hangs", rank=2, node="n2"
-    )
+    check = Preflight(check="all-reduce", passed=False, measured="", expected="", seconds=1, because="it hangs", rank=2, node="n2")
     failure = failing(LOG, [check])
     assert failure is not None
     assert (failure.rank, failure.error) == (2, "all-reduce: it hangs")
@@ -316,12 +315,8 @@ def test_a_record_that_is_none_is_refused(tmp_path):
         (tmp_path / "launch.json").write_text(text)
         with pytest.raises(LaunchError):
             load(tmp_path)
-    (tmp_path / "attempts.tsv").write_text(
-        "start\t1\t10\t7\tn1\nend\t1\t20\t0\nend\t9\t1\t1\nstart\tx\t\t\t\n\n" + "y" * 1000
-    )
-    assert [(attempt.number, attempt.start, attempt.end, attempt.exit) for attempt in attempts(tmp_path)] == [
-        (1, 10, 20, 0)
-    ]
+    (tmp_path / "attempts.tsv").write_text("start\t1\t10\t7\tn1\nend\t1\t20\t0\nend\t9\t1\t1\nstart\tx\t\t\t\n\n" + "y" * 1000)
+    assert [(attempt.number, attempt.start, attempt.end, attempt.exit) for attempt in attempts(tmp_path)] == [(1, 10, 20, 0)]
     (tmp_path / "preflight-2.json").write_text('{"checks": [{"check": 3}]}')
     assert preflights(tmp_path) == []
 
@@ -329,7 +324,7 @@ def test_a_record_that_is_none_is_refused(tmp_path):
 def test_what_all_agreed_on_goes_before_what_one_rank_saw(tmp_path):
     """A rank that came late takes rank 0 for lost, after rank 0 told why all end."""
     for name, rank, check in (("preflight-2-rank-0", 0, "port-answers"), ("preflight-2", 3, "devices-equal")):
-        found = {"check": check, "passed": False, "measured": "", "expected": "", "seconds": 0.0, "because": "x", "rank": rank, "node": "n"}  # fmt: skip
+        found = {"check": check, "passed": False, "measured": "", "expected": "", "seconds": 0.0, "because": "x", "rank": rank, "node": "n"}
         (tmp_path / f"{name}.json").write_text(json.dumps({"passed": False, "checks": [found]}))
     assert [check.check for check in preflights(tmp_path)] == ["devices-equal", "port-answers"]
 
@@ -362,14 +357,16 @@ def slurm_says(tmp_path, monkeypatch):
     def prepared(*answers):
         cases = "".join(f"{number}) {ANSWERS[word]};;\n" for number, word in enumerate(answers))
         count = f'n=$(cat "{path}/n" 2> /dev/null || echo 0); echo $((n + 1)) > "{path}/n"\n'
-        for name, body in (("scontrol", f"{count}case $n in\n{cases}*) {ANSWERS[answers[-1]]};;\nesac"), ("sacct", "exit 1"), ("scancel", "")):  # fmt: skip
+        for name, body in (
+            ("scontrol", f"{count}case $n in\n{cases}*) {ANSWERS[answers[-1]]};;\nesac"),
+            ("sacct", "exit 1"),
+            ("scancel", ""),
+        ):
             (path / name).write_text(f"#!/bin/sh\n{body}\n")
             (path / name).chmod(0o755)
         run = Run(job=checked_job(msgspec.structs.replace(job(), run_folder=str(tmp_path / "run"))), jobs=(7,))
         (tmp_path / "run").mkdir()
-        (tmp_path / "run" / "attempts.tsv").write_text(
-            "start\t1\t5\t7\tn1\nend\t1\t6\t0\n"
-        )  # one that is over, as before a requeue
+        (tmp_path / "run" / "attempts.tsv").write_text("start\t1\t5\t7\tn1\nend\t1\t6\t0\n")  # one that is over, as before a requeue
         return run
 
     monkeypatch.setenv("PATH", f"{path}:/usr/bin:/bin")

@@ -14,8 +14,6 @@ def flat(state):
 
 found = {}
 for path in sorted(Path(sys.argv[1]).glob("*/weights.pt")):
-    pairs = list(
-        zip(flat(torch.load(path)), flat(torch.load(Path(sys.argv[2]) / path.parent.name / path.name)), strict=True)
-    )
+    pairs = list(zip(flat(torch.load(path)), flat(torch.load(Path(sys.argv[2]) / path.parent.name / path.name)), strict=True))
     found[path.parent.name] = max(float((own - other).abs().max()) for own, other in pairs)
 print(json.dumps(found))

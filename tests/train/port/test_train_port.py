@@ -87,56 +87,96 @@ LINES = [
     ("logging.basicConfig(level=logging.INFO)", "logging.basicConfig(level=logging.INFO if ranks.first else logging.ERROR)"),
     ("os.makedirs('out')", "os.makedirs('out', exist_ok=True)"),
     ("os.mkdir(out)", "os.makedirs(out, exist_ok=True)"),
-]  # fmt: skip
+]
 SILENT = [
-    "x = x.to(torch.float16)", "x = x.to(other)",
-    "if device == 'cuda': pass", "y = x.to(device)", "torch.manual_seed(0)", "torch.cuda.manual_seed_all(0)", "print(torch.__version__, file=err)",
-    "state = torch.load(path, map_location='cpu')", "state = torch.load(path, **options)", "name = f'{torch.cuda.is_available()}'",
-    "choices = ['cuda', 'cpu']", "torch.backends.cudnn.benchmark = True", "with torch.autocast(kind, dtype=half): pass",
-    "os.makedirs('out', exist_ok=True)", "for x in tqdm(a for a in b): pass", "x = self.cuda",
-]  # fmt: skip
+    "x = x.to(torch.float16)",
+    "x = x.to(other)",
+    "if device == 'cuda': pass",
+    "y = x.to(device)",
+    "torch.manual_seed(0)",
+    "torch.cuda.manual_seed_all(0)",
+    "print(torch.__version__, file=err)",
+    "state = torch.load(path, map_location='cpu')",
+    "state = torch.load(path, **options)",
+    "name = f'{torch.cuda.is_available()}'",
+    "choices = ['cuda', 'cpu']",
+    "torch.backends.cudnn.benchmark = True",
+    "with torch.autocast(kind, dtype=half): pass",
+    "os.makedirs('out', exist_ok=True)",
+    "for x in tqdm(a for a in b): pass",
+    "x = self.cuda",
+]
 TOLD = [
-    ("Tensor = torch.cuda.FloatTensor", "tensor-type"), ("stream = torch.cuda.Stream()", "cuda-only"), ("f('cuda')", "cuda-text"),
-    ("os.environ['CUDA_VISIBLE_DEVICES'] = args.gpu", "visible-devices"), ("import cupy", "kernels"), ("from torch.utils.cpp_extension import load", "kernels"),
-    ("os.system('nvidia-smi')", "nvidia-smi"), ("llm = AutoModel.from_pretrained(n, device_map='auto')", "device-map"),
+    ("Tensor = torch.cuda.FloatTensor", "tensor-type"),
+    ("stream = torch.cuda.Stream()", "cuda-only"),
+    ("f('cuda')", "cuda-text"),
+    ("os.environ['CUDA_VISIBLE_DEVICES'] = args.gpu", "visible-devices"),
+    ("import cupy", "kernels"),
+    ("from torch.utils.cpp_extension import load", "kernels"),
+    ("os.system('nvidia-smi')", "nvidia-smi"),
+    ("llm = AutoModel.from_pretrained(n, device_map='auto')", "device-map"),
     ("norm = nn.BatchNorm2d(3)", "batchnorm"),
-    ("scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)", "plateau"), ("json.dump(x, f)", "silent"), ("f = open('log', 'w')", "files"),
-]  # fmt: skip
+    ("scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)", "plateau"),
+    ("json.dump(x, f)", "silent"),
+    ("f = open('log', 'w')", "files"),
+]
 MADE = "train_loader = DataLoader(data, batch_size=4, shuffle=True)"
 DICTS = [
-    ("words = {'batch_size': 4, 'shuffle': True}\ntrain_loader = DataLoader(stream, **words)",
-     "words = {'batch_size': ranks.share(4), 'shuffle': True}\ntrain_loader = ResumableLoader(stream, **words)"),
-    ("words = dict(batch_size=4)\nwords.update(num_workers=2)\ntrain_loader = DataLoader(data, **words)",
-     "words = dict(batch_size=ranks.share(4))\nwords.update(num_workers=2)\ntrain_loader = ResumableLoader(data, **words)"),
-    ("words = {'num_workers': 2} if big else {}\nwords['pin_memory'] = True\ntrain_loader = DataLoader(data, 4, True, **words)",
-     "words = {'num_workers': 2} if big else {}\nwords['pin_memory'] = True\ntrain_loader = ResumableLoader(data, ranks.share(4), shuffle=True, **words)"),
-    ("base = {'batch_size': 4}\nwords = {**base, 'num_workers': 2} | dict(drop_last=True)\ntrain_loader = DataLoader(data, **words)",
-     "base = {'batch_size': ranks.share(4)}\nwords = {**base, 'num_workers': 2} | dict(drop_last=True)\ntrain_loader = ResumableLoader(data, **words)"),
-    ("words = {'batch_size': 4}\ntest_loader = DataLoader(data, **words)\ntrain_loader = DataLoader(data, **words)",
-     "words = {'batch_size': 4}\ntest_loader = DataLoader(data, **words)\ntrain_loader = ResumableLoader(data, **{**words, \"batch_size\": ranks.share(words[\"batch_size\"])})"),
-    ("sets = {x: DataLoader(data, 4, True) for x in ('train', 'val')}\ntrain_loader = sets['train']",
-     "sets = {x: ResumableLoader(data, ranks.share(4), shuffle=True) if x == 'train' else DataLoader(data, 4, True) for x in ('train', 'val')}\ntrain_loader = sets['train']"),
-]  # fmt: skip
+    (
+        "words = {'batch_size': 4, 'shuffle': True}\ntrain_loader = DataLoader(stream, **words)",
+        "words = {'batch_size': ranks.share(4), 'shuffle': True}\ntrain_loader = ResumableLoader(stream, **words)",
+    ),
+    (
+        "words = dict(batch_size=4)\nwords.update(num_workers=2)\ntrain_loader = DataLoader(data, **words)",
+        "words = dict(batch_size=ranks.share(4))\nwords.update(num_workers=2)\ntrain_loader = ResumableLoader(data, **words)",
+    ),
+    (
+        "words = {'num_workers': 2} if big else {}\nwords['pin_memory'] = True\ntrain_loader = DataLoader(data, 4, True, **words)",
+        "words = {'num_workers': 2} if big else {}\nwords['pin_memory'] = True\ntrain_loader = ResumableLoader(data, ranks.share(4), shuffle=True, **words)",
+    ),
+    (
+        "base = {'batch_size': 4}\nwords = {**base, 'num_workers': 2} | dict(drop_last=True)\ntrain_loader = DataLoader(data, **words)",
+        "base = {'batch_size': ranks.share(4)}\nwords = {**base, 'num_workers': 2} | dict(drop_last=True)\ntrain_loader = ResumableLoader(data, **words)",
+    ),
+    (
+        "words = {'batch_size': 4}\ntest_loader = DataLoader(data, **words)\ntrain_loader = DataLoader(data, **words)",
+        'words = {\'batch_size\': 4}\ntest_loader = DataLoader(data, **words)\ntrain_loader = ResumableLoader(data, **{**words, "batch_size": ranks.share(words["batch_size"])})',
+    ),
+    (
+        "sets = {x: DataLoader(data, 4, True) for x in ('train', 'val')}\ntrain_loader = sets['train']",
+        "sets = {x: ResumableLoader(data, ranks.share(4), shuffle=True) if x == 'train' else DataLoader(data, 4, True) for x in ('train', 'val')}\ntrain_loader = sets['train']",
+    ),
+]
 STOPS = [
-    ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = DataLoader(data, batch_size=4, sampler=WeightedRandomSampler(w, 8))", "sampler"),
+    (
+        "train_loader = DataLoader(data, batch_size=4, shuffle=True)",
+        "train_loader = DataLoader(data, batch_size=4, sampler=WeightedRandomSampler(w, 8))",
+        "sampler",
+    ),
     ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = DataLoader(data, **options)", "loader-words"),
     ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = DataLoader(data, 4, shuffle=is_train)", "loader-both"),
     ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = DataLoader(stream, 4)", "loader-stream"),
     ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = batches(data)", "no-loader"),
-    *((MADE, new, kind) for new, kind in [
-        ("words = {'batch_size': 4}\nchanged(words)\ntrain_loader = DataLoader(data, **words)", "loader-words"),
-        ("words = {}\nif big:\n    words['batch_size'] = 4\ntrain_loader = DataLoader(data, **words)", "loader-words"),
-        ("words = {'batch_size': 4}\nif big:\n    del words['batch_size']\ntrain_loader = DataLoader(data, **words)", "loader-words"),
-        ("words = {'batch_size': 4}\nparts = {'a': words}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
-        ("words = {'batch_size': 4, key: 1}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
-        ("words = {'batch_size': 4} if big else {'batch_size': 8}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
-        ("words = {'batch_size': 4}\ndef make(**words):\n    return DataLoader(data, **words)\ntrain_loader = make()", "loader-words"),
-        ("words = {'batch_size': 4, 'sampler': mine}\ntrain_loader = DataLoader(data, **words)", "sampler"),
-        ("words = {'shuffle': True} if big else {}\ntrain_loader = DataLoader(stream, 4, **words)", "loader-stream"),
-        ("loaders = {x: DataLoader(data, 4, shuffle=True) for x in phases}\ntrain_loader = loaders['train']", "loader-both"),
-        ("loaders = {x: DataLoader(data, 4, shuffle=True) for x in ['train', 'train_b']}\ntrain_loader = loaders['train']", "loader-both"),
-        ("loaders = {x: DataLoader(data, 4, shuffle=True) for x in ['train', 'x']}\ntrain_loader = loaders['train']", "loader-both"),
-    ]),
+    *(
+        (MADE, new, kind)
+        for new, kind in [
+            ("words = {'batch_size': 4}\nchanged(words)\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+            ("words = {}\nif big:\n    words['batch_size'] = 4\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+            ("words = {'batch_size': 4}\nif big:\n    del words['batch_size']\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+            ("words = {'batch_size': 4}\nparts = {'a': words}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+            ("words = {'batch_size': 4, key: 1}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+            ("words = {'batch_size': 4} if big else {'batch_size': 8}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+            ("words = {'batch_size': 4}\ndef make(**words):\n    return DataLoader(data, **words)\ntrain_loader = make()", "loader-words"),
+            ("words = {'batch_size': 4, 'sampler': mine}\ntrain_loader = DataLoader(data, **words)", "sampler"),
+            ("words = {'shuffle': True} if big else {}\ntrain_loader = DataLoader(stream, 4, **words)", "loader-stream"),
+            ("loaders = {x: DataLoader(data, 4, shuffle=True) for x in phases}\ntrain_loader = loaders['train']", "loader-both"),
+            (
+                "loaders = {x: DataLoader(data, 4, shuffle=True) for x in ['train', 'train_b']}\ntrain_loader = loaders['train']",
+                "loader-both",
+            ),
+            ("loaders = {x: DataLoader(data, 4, shuffle=True) for x in ['train', 'x']}\ntrain_loader = loaders['train']", "loader-both"),
+        ]
+    ),
     ("model(x.cuda())", "model.score(x.cuda())", "model-method"),
     ("optimizer = torch", "other = Wrapper(model)\noptimizer = torch", "model-held"),
     ("optimizer = torch", "network = model\noptimizer = torch", "model-held"),
@@ -145,7 +185,7 @@ STOPS = [
     ("optimizer = torch", "model = nn.DataParallel(model)\noptimizer = torch", "data-parallel"),
     ("loss.backward()", "torch.autograd.grad(loss, x)\n        loss.backward()", "second-derivative"),
     ("batch_size=4, shuffle=True)", "batch_size=args.batch, shuffle=True)", "batch-size"),
-]  # fmt: skip
+]
 
 
 def kinds(result):
@@ -207,9 +247,7 @@ def test_words_of_a_dict_and_loaders_of_a_dict_are_followed(before, after):
 
 
 def test_each_of_several_loaders_keeps_an_order_of_its_own():
-    text = TRAINING.replace(
-        "optimizer = torch", "other = DataLoader(data, batch_size=2, shuffle=True,)\noptimizer = torch"
-    )
+    text = TRAINING.replace("optimizer = torch", "other = DataLoader(data, batch_size=2, shuffle=True,)\noptimizer = torch")
     text = text.replace("for x, y in train_loader:", "for (x, y), _ in zip(train_loader, other):")
     result = ported("x.py", text)
     assert "other = ResumableLoader(data, batch_size=ranks.share(2), shuffle=True, seed=1,)" in result.text
@@ -234,11 +272,17 @@ def test_a_method_of_that_name_is_left():
     assert (kinds(result), result.changes) == (["own-cuda"], [])
 
 
-@pytest.mark.parametrize(("line", "name"), [
-    ("import lightning as L", "Lightning"), ("from pytorch_lightning import Trainer", "Lightning"), ("from accelerate import Accelerator", "accelerate"),
-    ("from transformers import Seq2SeqTrainer", "transformers.Seq2SeqTrainer"), ("import torch.distributed as dist", "torch.distributed"),
-    ("from rigup.train import join", "rigup.train"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("import lightning as L", "Lightning"),
+        ("from pytorch_lightning import Trainer", "Lightning"),
+        ("from accelerate import Accelerator", "accelerate"),
+        ("from transformers import Seq2SeqTrainer", "transformers.Seq2SeqTrainer"),
+        ("import torch.distributed as dist", "torch.distributed"),
+        ("from rigup.train import join", "rigup.train"),
+    ],
+)
 def test_what_places_its_work_already_is_told_so(line, name):
     result = ported("x.py", line + "\n" + TRAINING)
     assert (result.framework, result.changes, result.remarks) == (name, [], [])
@@ -284,9 +328,7 @@ def test_other_lines_are_the_same(name):
     matcher = difflib.SequenceMatcher(None, lines, result.text.splitlines(), autojunk=False)
     for word, first, last, _new, _end in matcher.get_opcodes():
         for number in range(first + 1, last + 1) if word != "equal" else ():
-            assert any(abs(number - line) <= 5 for line in touched) or lines[number - 1].startswith(
-                ("import", "from")
-            ), lines[number - 1]
+            assert any(abs(number - line) <= 5 for line in touched) or lines[number - 1].startswith(("import", "from")), lines[number - 1]
 
 
 @pytest.fixture(scope="session")
@@ -307,10 +349,7 @@ def test_ported_scripts_train_on_two_processes_as_on_one(python, tmp_path):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
     environment |= {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
     texts = {}
-    for folder, launcher in (
-        ("one", []),
-        ("two", ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]),
-    ):
+    for folder, launcher in (("one", []), ("two", ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"])):
         words = [python, *launcher, HERE / "runs_all.py", tmp_path / "scripts", tmp_path / folder]
         done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=900, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
@@ -406,12 +445,7 @@ def test_the_answer_as_data(tmp_path, capsys):
     (tmp_path / "helpers.py").write_text("def f(x): return x.cuda()\n")
     assert run(["train", "port", str(path), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["schema"], answer["verdict"], answer["written"], answer["framework"]) == (
-        "rigup.train-port/1",
-        "many",
-        False,
-        "",
-    )
+    assert (answer["schema"], answer["verdict"], answer["written"], answer["framework"]) == ("rigup.train-port/1", "many", False, "")
     assert ("helper", 1) in {(remark["kind"], remark["line"]) for remark in answer["remarks"]}
     assert "+from rigup.train import ResumableLoader, join" in answer["diff"].splitlines()
     shutil.copy(path, tmp_path / "again.py")
@@ -427,17 +461,20 @@ def test_what_stays_cudas_alone_is_no_part_of_the_verdict(tmp_path, capsys):
     stream, model = "stream = torch.cuda.Stream()\n", "model.parameters()"
     for text, words in [
         (TRAINING + stream, "would train on many: `rigup launch {} --gpus 2`; on other devices than CUDA's once you have seen to line 20."),
-        (TRAINING.replace(model, "f()") + stream, "would run on other devices than CUDA's once you have seen to line 20; it would not train"),
-        (TRAINING, "would train on any device, and on many"), (TRAINING.replace(model, "f()"), "would run on any device; it"),
-        ("import torch\n" + stream, "is changed: what is told below is yours to decide."), ("import torch\n", "is to be changed, as far as can be seen."),
-    ]:  # fmt: skip
+        (
+            TRAINING.replace(model, "f()") + stream,
+            "would run on other devices than CUDA's once you have seen to line 20; it would not train",
+        ),
+        (TRAINING, "would train on any device, and on many"),
+        (TRAINING.replace(model, "f()"), "would run on any device; it"),
+        ("import torch\n" + stream, "is changed: what is told below is yours to decide."),
+        ("import torch\n", "is to be changed, as far as can be seen."),
+    ]:
         path.write_text(text)
         assert run(["train", "port", str(path)]) == 0
         assert "".join(words.format(path).split()) in "".join(capsys.readouterr().out.split())
     path.write_text(TRAINING + stream)
-    assert [remark.stops for remark in porting(str(path)).answer(False).remarks if remark.kind == "cuda-only"] == [
-        "devices"
-    ]
+    assert [remark.stops for remark in porting(str(path)).answer(False).remarks if remark.kind == "cuda-only"] == ["devices"]
 
 
 def test_what_cannot_be_read_is_told(tmp_path, capsys):
@@ -452,9 +489,7 @@ def test_what_cannot_be_read_is_told(tmp_path, capsys):
 
 def test_each_kind_has_its_sentence_and_no_other():
     """Every kind that the sources name has a sentence, and each sentence a kind."""
-    sources = "".join(
-        path.read_text() for path in sorted((ROOT / "src/rigup/train/port").glob("*.py")) if path.name != "texts.py"
-    )
+    sources = "".join(path.read_text() for path in sorted((ROOT / "src/rigup/train/port").glob("*.py")) if path.name != "texts.py")
     for table in (CHANGES, REMARKS):
         assert [kind for kind in table if f'"{kind}"' not in sources and kind != "helper"] == []
     assert porting(str(HERE / "runs_all.py")).answer(False).verdict == "unchanged"

@@ -22,12 +22,14 @@ def within(folder, state, *command):
     """Run in a project's folder, as its user would; no network is looked for."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
     environment |= {
-        "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1",
-        "XDG_STATE_HOME": str(state), "MASTER_PORT": str(free_port()),  # else Lightning takes one that an outgoing connection may take too
-    }  # fmt: skip
-    return subprocess.run(
-        list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
-    )
+        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+        "XDG_STATE_HOME": str(state),
+        "MASTER_PORT": str(free_port()),  # else Lightning takes one that an outgoing connection may take too
+    }
+    return subprocess.run(list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False)
 
 
 @pytest.mark.training
@@ -49,9 +51,7 @@ def test_the_notebook_trains(newest_python, tmp_path, kind):
     new_project(kind, str(tmp_path / "project"))
     cells = json.loads((tmp_path / "project" / "notebook.ipynb").read_text())["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    done = within(
-        tmp_path / "project", tmp_path / "state", newest_python, "-c", code + "\nassert accuracy >= 0.85, accuracy"
-    )
+    done = within(tmp_path / "project", tmp_path / "state", newest_python, "-c", code + "\nassert accuracy >= 0.85, accuracy")
     assert done.returncode == 0, done.stderr[-3000:]
 
 
@@ -108,23 +108,34 @@ def test_the_job_has_the_numbers_that_were_asked_for(tmp_path, capsys):
     answer = json.loads(capsys.readouterr().out)
     assert answer["schema"] == "rigup.train-new/1"
     assert sorted(answer["files"]) == sorted(
-        str(path.relative_to(tmp_path / "my project"))
-        for path in (tmp_path / "my project").rglob("*")
-        if path.is_file()
+        str(path.relative_to(tmp_path / "my project")) for path in (tmp_path / "my project").rglob("*") if path.is_file()
     )
     job = (tmp_path / "my project" / "job.sbatch").read_text().splitlines()
     assert {
-        "#SBATCH --job-name=my-project", "#SBATCH --nodes=2", "#SBATCH --ntasks-per-node=8",
-        "#SBATCH --gpus-per-node=8", "#SBATCH --cpus-per-task=6", "#SBATCH --time=1-00:00:00", "#SBATCH --partition=rocm",
-    } <= set(job)  # fmt: skip
+        "#SBATCH --job-name=my-project",
+        "#SBATCH --nodes=2",
+        "#SBATCH --ntasks-per-node=8",
+        "#SBATCH --gpus-per-node=8",
+        "#SBATCH --cpus-per-task=6",
+        "#SBATCH --time=1-00:00:00",
+        "#SBATCH --partition=rocm",
+    } <= set(job)
     texts = [path.read_text() for path in (tmp_path / "my project").rglob("*") if path.is_file()]
     assert not [text for text in texts if "@NAME@" in text or "@PARTITION@" in text]
 
 
-@pytest.mark.parametrize(("numbers", "said"), [
-    ({"nodes": 0}, "--nodes: 0"), ({"gpus": 65}, "--gpus: 65"), ({"cpus": -1}, "--cpus: -1"), ({"time": "soon"}, "no time"),
-    ({"time": "1:00\n#SBATCH --wrap=x"}, "no time"), ({"partition": "a b"}, "no name"), ({"partition": "a\n#SBATCH -x"}, "no name"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ({"nodes": 0}, "--nodes: 0"),
+        ({"gpus": 65}, "--gpus: 65"),
+        ({"cpus": -1}, "--cpus: -1"),
+        ({"time": "soon"}, "no time"),
+        ({"time": "1:00\n#SBATCH --wrap=x"}, "no time"),
+        ({"partition": "a b"}, "no name"),
+        ({"partition": "a\n#SBATCH -x"}, "no name"),
+    ],
+)
 def test_numbers_that_no_job_can_have(tmp_path, numbers, said):
     with pytest.raises(RequestError, match=said):
         new_project("minimal", str(tmp_path / "p"), **numbers)
@@ -161,9 +172,7 @@ def _interrupted(*_given, **_options):
 def test_files_are_python_that_a_linter_accepts(tmp_path):
     for kind in KINDS:
         new_project(kind, str(tmp_path / kind))
-    (tmp_path / "ruff.toml").write_text(
-        'line-length = 140\n[lint]\nselect = ["E", "F", "B", "UP"]\nignore = ["B905"]\n'
-    )
+    (tmp_path / "ruff.toml").write_text('line-length = 140\n[lint]\nselect = ["E", "F", "B", "UP"]\nignore = ["B905"]\n')
     done = within(tmp_path, tmp_path, sys.executable, "-m", "ruff", "check", "--no-cache", ".")
     if "No module named ruff" in done.stderr:
         pytest.skip("ruff is not installed here")

@@ -41,6 +41,4 @@ def test_a_project_trains_on_two_nodes_of_two(slurm, tmp_path, kind):
     assert float(accuracy) >= 0.85
     ranks = sorted((tmp_path / "state" / "rigup" / "training" / f"slurm-{job}").glob("rank-*.jsonl"))
     starts = [json.loads(path.read_text().splitlines()[0]) for path in ranks]
-    assert [(start["rank"], start["world_size"], start["nodes"]) for start in starts] == [
-        (rank, 4, 2) for rank in range(4)
-    ]
+    assert [(start["rank"], start["world_size"], start["nodes"]) for start in starts] == [(rank, 4, 2) for rank in range(4)]

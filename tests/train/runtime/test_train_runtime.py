@@ -34,9 +34,7 @@ def run(python, *words, torchrun=0):
         "HF_HUB_OFFLINE": "1",
         "MASTER_PORT": str(free_port()),  # else Lightning takes one that an outgoing connection may take too
     }
-    return subprocess.run(
-        [python, *launcher, *map(str, words)], env=environment, capture_output=True, text=True, timeout=900, check=False
-    )
+    return subprocess.run([python, *launcher, *map(str, words)], env=environment, capture_output=True, text=True, timeout=900, check=False)
 
 
 def names(path):
@@ -57,12 +55,32 @@ def told(folder, rank):
 
 @pytest.mark.training
 @pytest.mark.slow
-@pytest.mark.parametrize(("python", "program", "at", "rest", "ranks"), [
-    ("newest", "plain_training.py", 20, (0, 0), 1), ("newest", "plain_training.py", 20, (0, 2), 1), ("newest", "plain_training.py", 9, (1, 0), 2),
-    ("newest", "lightning_training.py", 20, (1,), 1), ("newest", "lightning_training.py", 20, (2,), 2), ("newest", "huggingface_training.py", 6, (2,), 1),
-    ("oldest", "plain_training.py", 20, (0, 0), 1), ("oldest", "lightning_training.py", 20, (1,), 1), ("oldest", "huggingface_training.py", 6, (2,), 1),
-], indirect=["python"], ids=["plain", "plain-with-workers", "plain-on-two-ranks", "lightning", "lightning-on-two-ranks", "huggingface",
-    "oldest-plain", "oldest-lightning", "oldest-huggingface"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("python", "program", "at", "rest", "ranks"),
+    [
+        ("newest", "plain_training.py", 20, (0, 0), 1),
+        ("newest", "plain_training.py", 20, (0, 2), 1),
+        ("newest", "plain_training.py", 9, (1, 0), 2),
+        ("newest", "lightning_training.py", 20, (1,), 1),
+        ("newest", "lightning_training.py", 20, (2,), 2),
+        ("newest", "huggingface_training.py", 6, (2,), 1),
+        ("oldest", "plain_training.py", 20, (0, 0), 1),
+        ("oldest", "lightning_training.py", 20, (1,), 1),
+        ("oldest", "huggingface_training.py", 6, (2,), 1),
+    ],
+    indirect=["python"],
+    ids=[
+        "plain",
+        "plain-with-workers",
+        "plain-on-two-ranks",
+        "lightning",
+        "lightning-on-two-ranks",
+        "huggingface",
+        "oldest-plain",
+        "oldest-lightning",
+        "oldest-huggingface",
+    ],
+)
 def test_a_resume_after_a_signal_ends_with_the_weights_of_a_run_without_one(python, tmp_path, program, at, rest, ranks):
     """The signal reaches one rank, the last; every batch is read once, in the order of the run that had none."""
     by_torchrun = ranks if ranks > 1 and program.startswith("plain") else 0
@@ -123,19 +141,13 @@ def test_nothing_but_torch_is_imported_at_the_top():
 
 
 def test_the_package_imports_no_torch_until_a_name_is_asked_for():
-    done = run(
-        sys.executable,
-        "-c",
-        "import sys, rigup.train; print([m for m in sys.modules if 'torch' in m or '.runtime' in m])",
-    )
+    done = run(sys.executable, "-c", "import sys, rigup.train; print([m for m in sys.modules if 'torch' in m or '.runtime' in m])")
     assert done.stdout.strip() == "[]", done.stderr
 
 
 @given(
     st.text()
-    | st.recursive(
-        st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-    ).map(json.dumps)
+    | st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)).map(json.dumps)
 )
 def test_any_text_is_read_without_an_error(text):
     assert history_of(text) == []

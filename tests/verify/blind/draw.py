@@ -63,12 +63,29 @@ MUCH = set(
     TripletMarginLoss MaxPool2d AvgPool2d RMSprop Adagrad NAdam RAdam Adadelta Adamax LBFGS SparseAdam Adafactor
     """.split()  # noqa: SIM905
 )
-UNDER = {"add": ("__add__", "__radd__", "__iadd__"), "sub": ("__sub__", "__isub__"), "mul": ("__mul__", "__rmul__", "__imul__"),
-         "div": ("__truediv__", "__itruediv__"), "matmul": ("__matmul__",), "pow": ("__pow__", "__ipow__"), "eq": ("__eq__",),
-         "ne": ("__ne__",), "lt": ("__lt__",), "gt": ("__gt__",), "le": ("__le__",), "ge": ("__ge__",), "neg": ("__neg__",),
-         "abs": ("__abs__",), "bitwise_and": ("__and__", "__iand__"), "bitwise_or": ("__or__", "__ior__"),
-         "bitwise_xor": ("__xor__",), "bitwise_not": ("__invert__",), "remainder": ("__mod__",), "floor_divide": ("__floordiv__",),
-         "rsub": ("__rsub__",)}  # fmt: skip
+UNDER = {
+    "add": ("__add__", "__radd__", "__iadd__"),
+    "sub": ("__sub__", "__isub__"),
+    "mul": ("__mul__", "__rmul__", "__imul__"),
+    "div": ("__truediv__", "__itruediv__"),
+    "matmul": ("__matmul__",),
+    "pow": ("__pow__", "__ipow__"),
+    "eq": ("__eq__",),
+    "ne": ("__ne__",),
+    "lt": ("__lt__",),
+    "gt": ("__gt__",),
+    "le": ("__le__",),
+    "ge": ("__ge__",),
+    "neg": ("__neg__",),
+    "abs": ("__abs__",),
+    "bitwise_and": ("__and__", "__iand__"),
+    "bitwise_or": ("__or__", "__ior__"),
+    "bitwise_xor": ("__xor__",),
+    "bitwise_not": ("__invert__",),
+    "remainder": ("__mod__",),
+    "floor_divide": ("__floordiv__",),
+    "rsub": ("__rsub__",),
+}
 # no operators of programs: without an answer, of torch's own inside, or random (their numbers are another thing)
 NONE = set(
     """
@@ -79,8 +96,23 @@ NONE = set(
     linear_cross_entropy rand multi_head_attention_forward
     """.split()  # noqa: SIM905
 )
-KINDS = {"forward": {"sign": 2, "zeros": 2, "scale": 3, "border": 4, "stale": 2, "nan": 2, "large": 3, "noncontiguous": 3, "argument": 6, "inplace": 2, "out": 1},
-         "backward": {"sign": 2, "zeros": 3, "scale": 2, "border": 1, "large": 1, "noncontiguous": 1}, "twice": {"zeros": 2, "sign": 1}}  # fmt: skip
+KINDS = {
+    "forward": {
+        "sign": 2,
+        "zeros": 2,
+        "scale": 3,
+        "border": 4,
+        "stale": 2,
+        "nan": 2,
+        "large": 3,
+        "noncontiguous": 3,
+        "argument": 6,
+        "inplace": 2,
+        "out": 1,
+    },
+    "backward": {"sign": 2, "zeros": 3, "scale": 2, "border": 1, "large": 1, "noncontiguous": 1},
+    "twice": {"zeros": 2, "sign": 1},
+}
 WAYS = {"forward": 13, "backward": 6, "twice": 1}
 DTYPES = {"": 9, "float32": 4, "float16": 2, "bfloat16": 3, "float64": 1, "int64": 1, "complex64": 0.5}
 PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.special", "torch.linalg", "torch.fft", "torch._VF")
@@ -134,8 +166,19 @@ def _pick(draw, weights):
 
 
 def _blank(owner, name, places):
-    return {"owner": owner, "name": name, "places": places, "form": "all", "dtype": "", "way": "forward", "kind": "",
-            "argument": "", "default": None, "position": None, "over": 0}  # fmt: skip
+    return {
+        "owner": owner,
+        "name": name,
+        "places": places,
+        "form": "all",
+        "dtype": "",
+        "way": "forward",
+        "kind": "",
+        "argument": "",
+        "default": None,
+        "position": None,
+        "over": 0,
+    }
 
 
 def _op(draw, op):
@@ -171,9 +214,7 @@ def _has(space, name):
     owner = torch
     for part in space.split(".")[1:]:
         owner = getattr(owner, part)
-    return callable(getattr(owner, name, None)) and (
-        space != "torch.Tensor" or not name.startswith("__") or name in dir(torch.Tensor)
-    )
+    return callable(getattr(owner, name, None)) and (space != "torch.Tensor" or not name.startswith("__") or name in dir(torch.Tensor))
 
 
 def _argument(draw, op, row, dtype):
@@ -184,14 +225,8 @@ def _argument(draw, op, row, dtype):
     named = sorted({key for sample in samples for key in sample.kwargs} - {"out", "training"})
     schemas = _schemas(op)
     for schema in schemas:
-        named += [
-            name for name, default, at in schema if at and default is not inspect.Parameter.empty and name not in named
-        ]
-    named = [
-        name_
-        for name_ in named
-        if name_ not in ("out", "layout", "device", "pin_memory", "generator", "inplace", "memory_format")
-    ]
+        named += [name for name, default, at in schema if at and default is not inspect.Parameter.empty and name not in named]
+    named = [name_ for name_ in named if name_ not in ("out", "layout", "device", "pin_memory", "generator", "inplace", "memory_format")]
     if not named:
         return False
     row["argument"] = draw.choice(named)
@@ -275,9 +310,7 @@ def _flipped(x):
 
 def _differs(call, row, sample, back):
     if row["kind"] == "nan":
-        sample = sample.transform(
-            lambda x: _with_nan(x) if isinstance(x, torch.Tensor) and x.is_floating_point() else x
-        )
+        sample = sample.transform(lambda x: _with_nan(x) if isinstance(x, torch.Tensor) and x.is_floating_point() else x)
     if row["kind"] == "noncontiguous":
         sample = sample.transform(_turned)
     name = "x" if row["form"] == "all" else "x_"
@@ -286,9 +319,7 @@ def _differs(call, row, sample, back):
         wrong = _result(faults.wrapped(torch, call, row, name, {"seen": {}}), sample, back, row)
     except Exception:
         return False
-    return len(right) == len(wrong) and any(
-        a.shape != b.shape or a.dtype != b.dtype or not _same(a, b) for a, b in zip(right, wrong)
-    )
+    return len(right) == len(wrong) and any(a.shape != b.shape or a.dtype != b.dtype or not _same(a, b) for a, b in zip(right, wrong))
 
 
 def _same(a, b):
@@ -312,18 +343,14 @@ def _turned(x):
 def _result(call, sample, back, row):
     fresh = sample.transform(
         lambda x: (
-            x.detach().clone().requires_grad_(x.requires_grad)
-            if isinstance(x, torch.Tensor) and row["kind"] != "noncontiguous"
-            else x
+            x.detach().clone().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) and row["kind"] != "noncontiguous" else x
         )
     )
     output = call(fresh.input, *fresh.args, **fresh.kwargs)
     outs = faults._tensors(torch, output)
     if not back:
         return [tensor.detach() for tensor in outs]
-    leaves = [
-        tensor for tensor in faults._tensors(torch, (fresh.input, fresh.args, fresh.kwargs)) if tensor.requires_grad
-    ]
+    leaves = [tensor for tensor in faults._tensors(torch, (fresh.input, fresh.args, fresh.kwargs)) if tensor.requires_grad]
     total = sum((tensor * tensor).sum() for tensor in outs if tensor.requires_grad)
     slopes = torch.autograd.grad(total, leaves, allow_unused=True, create_graph=row["way"] == "twice")
     if row["way"] == "twice":
@@ -370,11 +397,7 @@ def _seen_in_module(info, row):
 
 
 def _differs_in_module(cls, row, sample, dtype, back):
-    given = (
-        faults._map(torch, sample.forward_input.args, _turned)
-        if row["kind"] == "noncontiguous"
-        else sample.forward_input.args
-    )
+    given = faults._map(torch, sample.forward_input.args, _turned) if row["kind"] == "noncontiguous" else sample.forward_input.args
     given = faults._map(torch, given, lambda x: _with_nan(x) if row["kind"] == "nan" and x.is_floating_point() else x)
     if not faults._applies(torch, row, "forward", given, {}):
         return False
@@ -386,7 +409,11 @@ def _differs_in_module(cls, row, sample, dtype, back):
         try:
             faults._over_module(torch, row) if spoilt else None
             torch.manual_seed(1)
-            module = cls(*sample.constructor_input.args, **{**sample.constructor_input.kwargs, "device": "cpu", "dtype": dtype}) if _takes_dtype(cls) else cls(*sample.constructor_input.args, **sample.constructor_input.kwargs)  # fmt: skip
+            module = (
+                cls(*sample.constructor_input.args, **{**sample.constructor_input.kwargs, "device": "cpu", "dtype": dtype})
+                if _takes_dtype(cls)
+                else cls(*sample.constructor_input.args, **sample.constructor_input.kwargs)
+            )
             results.append(_of_module(module, given, sample.forward_input.kwargs, back))
         except Exception:
             return bool(spoilt)
@@ -396,15 +423,11 @@ def _differs_in_module(cls, row, sample, dtype, back):
 
 
 def _takes_dtype(cls):
-    return "dtype" in inspect.signature(cls.__init__).parameters or issubclass(
-        cls, torch.nn.modules.batchnorm._NormBase
-    )
+    return "dtype" in inspect.signature(cls.__init__).parameters or issubclass(cls, torch.nn.modules.batchnorm._NormBase)
 
 
 def _of_module(module, given, named, back):
-    given = faults._map(
-        torch, given, lambda x: x.detach().clone().requires_grad_(x.requires_grad) if x.is_contiguous() else x
-    )
+    given = faults._map(torch, given, lambda x: x.detach().clone().requires_grad_(x.requires_grad) if x.is_contiguous() else x)
     torch.manual_seed(2)
     outs = faults._tensors(torch, module(*given, **named))
     if not back:

@@ -8,9 +8,7 @@ A row: `owner` ("op", "module" or "optimizer"), `name`, `places` (where the oper
 import functools
 import importlib
 
-BUSY = [
-    False
-]  # while a fault is reckoned, or a library's own Python runs inside a broken module, nothing else is broken
+BUSY = [False]  # while a fault is reckoned, or a library's own Python runs inside a broken module, nothing else is broken
 
 
 def lay(torch, rows):
@@ -176,11 +174,7 @@ def _guarded(function):
 
 def _through(torch, tensor, row):
     """The tensor itself; its gradient comes back changed, at once or where it is differentiated again."""
-    if (
-        not (tensor.is_floating_point() or tensor.is_complex())
-        or not tensor.requires_grad
-        or not torch.is_grad_enabled()
-    ):
+    if not (tensor.is_floating_point() or tensor.is_complex()) or not tensor.requires_grad or not torch.is_grad_enabled():
         return tensor
     spoil = _guarded(lambda grad: bad(torch, row, grad, tensor.shape))
 
@@ -211,12 +205,7 @@ def _through(torch, tensor, row):
 def _changed(torch, row, state, a, k, result, into):
     several = list(result) if isinstance(result, (tuple, list)) else [result]
     at = next(
-        (
-            place
-            for place, result_ in enumerate(several)
-            if isinstance(result_, torch.Tensor) and result_.layout == torch.strided
-        ),
-        None,
+        (place for place, result_ in enumerate(several) if isinstance(result_, torch.Tensor) and result_.layout == torch.strided), None
     )
     if at is None:
         return result
@@ -231,24 +220,14 @@ def _changed(torch, row, state, a, k, result, into):
     several[at] = spoilt
     if not isinstance(result, (tuple, list)):
         return spoilt
-    return (
-        type(result)(several)
-        if hasattr(result, "n_fields") or not hasattr(result, "_fields")
-        else type(result)(*several)
-    )
+    return type(result)(several) if hasattr(result, "n_fields") or not hasattr(result, "_fields") else type(result)(*several)
 
 
 def _stale(torch, state, a, k, first):
     kind = str([(tuple(tensor.shape), tensor.dtype, tensor.stride()) for tensor in _tensors(torch, (a, k))])
     count, old = state["seen"].get(kind, (0, first.detach().clone()))
     state["seen"][kind] = count + 1, old
-    return (
-        first
-        if count < 3 or old.shape != first.shape
-        else first - first.detach() + old
-        if first.is_floating_point()
-        else old.clone()
-    )
+    return first if count < 3 or old.shape != first.shape else first - first.detach() + old if first.is_floating_point() else old.clone()
 
 
 def bad(torch, row, tensor, _shape):

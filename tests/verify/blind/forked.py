@@ -33,16 +33,7 @@ from naming import pattern
 from rigup.verify import judge
 from rigup.verify.observe import Record
 
-SKIPPED = (
-    "compile",
-    "memory",
-    "gradients-held",
-    "copy-host",
-    "training",
-    "evidence",
-    "compiled-kernel",
-    "toolkit-kernel",
-)
+SKIPPED = ("compile", "memory", "gradients-held", "copy-host", "training", "evidence", "compiled-kernel", "toolkit-kernel")
 CPU = {"id": "cpu", "type": "cpu"}
 MADE_OF = {}
 
@@ -66,12 +57,7 @@ def failing(row, full):
     for name, check in probe.checks(CPU, full):
         if name in SKIPPED or (name != "made-with" and (name == "optimizers") != (row["owner"] == "optimizer")):
             continue
-        if (
-            name not in TABLES
-            and name not in FURTHER
-            and name.startswith("matmul")
-            and not wanted.search("matmul product mm")
-        ):
+        if name not in TABLES and name not in FURTHER and name.startswith("matmul") and not wanted.search("matmul product mm"):
             continue
         try:
             measurement = check(CPU)
@@ -85,12 +71,7 @@ def failing(row, full):
             shown = judged.measured or {}
             found += [
                 name + ": " + str(part)
-                for part in [
-                    *shown.get("failed", []),
-                    *shown.get("wrong", []),
-                    shown.get("of", ""),
-                    judged.because or "",
-                ]
+                for part in [*shown.get("failed", []), *shown.get("wrong", []), shown.get("of", ""), judged.because or ""]
             ]
     return [failure for failure in found if named.search(failure.partition(": ")[2])]
 

@@ -2,9 +2,30 @@
 
 import re
 
-WORDS = {"to": "conver|\\bto ", "float": "conver|\\bto ", "half": "conver|\\bto ", "bfloat16": "conver|\\bto ", "long": "conver|\\bto |whole", "int": "conver|\\bto |whole", "double": "conver|\\bto ", "bool": "conver|\\bto |truth",
-         "__getitem__": "slice|index|row|element", "mm": "product", "matmul": "product|matmul", "bmm": "product", "addmm": "product|linear", "mv": "product", "slice": "slice",
-         "linear": "linear", "sub": "subtract", "mul": "multipl", "div": "divi", "pow": "power", "neg": "negat", "rsub": "subtract"}  # fmt: skip
+WORDS = {
+    "to": "conver|\\bto ",
+    "float": "conver|\\bto ",
+    "half": "conver|\\bto ",
+    "bfloat16": "conver|\\bto ",
+    "long": "conver|\\bto |whole",
+    "int": "conver|\\bto |whole",
+    "double": "conver|\\bto ",
+    "bool": "conver|\\bto |truth",
+    "__getitem__": "slice|index|row|element",
+    "mm": "product",
+    "matmul": "product|matmul",
+    "bmm": "product",
+    "addmm": "product|linear",
+    "mv": "product",
+    "slice": "slice",
+    "linear": "linear",
+    "sub": "subtract",
+    "mul": "multipl",
+    "div": "divi",
+    "pow": "power",
+    "neg": "negat",
+    "rsub": "subtract",
+}
 
 
 def pattern(row):

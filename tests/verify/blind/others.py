@@ -40,20 +40,13 @@ NONE = re.compile(
 
 def draw(seed, count):
     """Draw until there are enough that show in one call."""
-    generator, seen, lists = (
-        random.Random(seed),
-        set(),
-        {name: _names(name) for name in ("numpy", "jax", "onnxruntime")},
-    )
+    generator, seen, lists = (random.Random(seed), set(), {name: _names(name) for name in ("numpy", "jax", "onnxruntime")})
     while len(seen) < count:
         framework = generator.choices(("numpy", "jax", "onnxruntime"), (8, 7, 6))[0]
         most = [name_ for name_ in lists[framework] if name_.split(".")[-1] in MOST]
         name = generator.choice(most if generator.random() < 0.5 else lists[framework])
         row = {"framework": framework, "name": name, "kind": generator.choices(list(KINDS), list(KINDS.values()))[0]}
-        row |= {
-            "dtype": generator.choices(("", "float32", "float64", "float16"), (6, 3, 1, 1))[0],
-            "over": generator.choice((64, 500)),
-        }
+        row |= {"dtype": generator.choices(("", "float32", "float64", "float16"), (6, 3, 1, 1))[0], "over": generator.choice((64, 500))}
         if (framework, name) not in seen and (_has(row) if framework == "onnxruntime" else _seen(row)):
             seen.add((framework, name))
             print(json.dumps(row), flush=True)
@@ -69,8 +62,14 @@ def _names(framework):
     for space in SPACES[framework]:
         owner = importlib.import_module(space)
         names = sorted(getattr(owner, "__all__", dir(owner)))
-        every += [f"{space}.{name_}" for name_ in names if callable(getattr(owner, name_, None)) and name_[0].islower() and not NONE.search(name_)
-                  and not isinstance(getattr(owner, name_), type)]  # fmt: skip
+        every += [
+            f"{space}.{name_}"
+            for name_ in names
+            if callable(getattr(owner, name_, None))
+            and name_[0].islower()
+            and not NONE.search(name_)
+            and not isinstance(getattr(owner, name_), type)
+        ]
     return every
 
 
@@ -78,19 +77,27 @@ def _kernels():
     """What onnxruntime has on the CPU, without what needs strings, sequences, maps or whole graphs."""
     from onnxruntime.capi import _pybind_state as state
 
-    return [kernel for kernel in state.get_all_opkernel_def() if kernel.provider == "CPUExecutionProvider" and kernel.domain == "" and kernel.type_constraints
-            and not re.search(r"String|Sequence|Optional|Memcpy|Random|Regex|Tf|Loop|Scan|^If$", kernel.op_name)]  # fmt: skip
+    return [
+        kernel
+        for kernel in state.get_all_opkernel_def()
+        if kernel.provider == "CPUExecutionProvider"
+        and kernel.domain == ""
+        and kernel.type_constraints
+        and not re.search(r"String|Sequence|Optional|Memcpy|Random|Regex|Tf|Loop|Scan|^If$", kernel.op_name)
+    ]
 
 
 def _has(row):
     """Whether the fault can show: onnxruntime has code for that type, and of a gradient or of size nothing is known there."""
-    types = {type_name for kernel in _kernels() if "onnxruntime." + kernel.op_name == row["name"] for several in kernel.type_constraints.values() for type_name in several}  # fmt: skip
-    wanted = {"": "", "float32": "tensor(float)", "float64": "tensor(double)", "float16": "tensor(float16)"}[
-        row["dtype"]
-    ]
-    if row["kind"] == "nan" and re.search(
-        "Window|Like$|Shape|Size|Range|Arg|Integer|Quantize|QLinear|One|Not|Bit|And|Or$", row["name"]
-    ):
+    types = {
+        type_name
+        for kernel in _kernels()
+        if "onnxruntime." + kernel.op_name == row["name"]
+        for several in kernel.type_constraints.values()
+        for type_name in several
+    }
+    wanted = {"": "", "float32": "tensor(float)", "float64": "tensor(double)", "float16": "tensor(float16)"}[row["dtype"]]
+    if row["kind"] == "nan" and re.search("Window|Like$|Shape|Size|Range|Arg|Integer|Quantize|QLinear|One|Not|Bit|And|Or$", row["name"]):
         return False  # whose results are no floating point numbers, or come of none
     return row["kind"] not in ("large", "slope") and (not wanted or wanted in types)
 
@@ -98,10 +105,28 @@ def _has(row):
 def _calls(x, whole):
     """Ways to call what nothing is known of."""
     return [
-        lambda f: f(x), lambda f: f(x, x), lambda f: f(x, x, x), lambda f: f([x, x]), lambda f: f((x, x), 0), lambda f: f("ij,jk->ik", x, x), lambda f: f(x, axis=0),
-        lambda f: f(x, 2), lambda f: f(x, 1, 0), lambda f: f(x, whole), lambda f: f(whole), lambda f: f(whole, whole), lambda f: f(x[0], x[0]), lambda f: f(x, x[0]),
-        lambda f: f(x, (9, -1)), lambda f: f(x, (1, 0)), lambda f: f(x > 1, x, x), lambda f: f(5), lambda f: f((5, 5)), lambda f: f(x[0]), lambda f: f(x, ((1, 0), (0, 1))),
-    ]  # fmt: skip
+        lambda f: f(x),
+        lambda f: f(x, x),
+        lambda f: f(x, x, x),
+        lambda f: f([x, x]),
+        lambda f: f((x, x), 0),
+        lambda f: f("ij,jk->ik", x, x),
+        lambda f: f(x, axis=0),
+        lambda f: f(x, 2),
+        lambda f: f(x, 1, 0),
+        lambda f: f(x, whole),
+        lambda f: f(whole),
+        lambda f: f(whole, whole),
+        lambda f: f(x[0], x[0]),
+        lambda f: f(x, x[0]),
+        lambda f: f(x, (9, -1)),
+        lambda f: f(x, (1, 0)),
+        lambda f: f(x > 1, x, x),
+        lambda f: f(5),
+        lambda f: f((5, 5)),
+        lambda f: f(x[0]),
+        lambda f: f(x, ((1, 0), (0, 1))),
+    ]
 
 
 def _seen(row):
@@ -118,14 +143,10 @@ def _seen(row):
         try:
             broken = _Broken(real, row)
             for turn in range(5):
-                x = np.linspace(0.1, 0.9, size * size, dtype=dtype).reshape(size, size) + np.eye(size, dtype=dtype) * (
-                    1 + turn
-                )
+                x = np.linspace(0.1, 0.9, size * size, dtype=dtype).reshape(size, size) + np.eye(size, dtype=dtype) * (1 + turn)
                 if row["kind"] == "nan":
                     x[1, 1] = np.nan
-                call, again = (
-                    _calls(x.copy(), (whole + turn) % size)[at] for _ in range(2)
-                )  # some write into what they are given
+                call, again = (_calls(x.copy(), (whole + turn) % size)[at] for _ in range(2))  # some write into what they are given
                 if row["kind"] == "slope":
                     if _slopes(call, real) != _slopes(again, broken):
                         return True
@@ -149,11 +170,7 @@ def _slopes(call, function):
     def total(share):
         def of_scaled(*given, **named):
             result = function(
-                *(
-                    array * share if getattr(array, "dtype", None) in ("float32", "float16") else array
-                    for array in given
-                ),
-                **named,
+                *(array * share if getattr(array, "dtype", None) in ("float32", "float16") else array for array in given), **named
             )
             return result[0] if isinstance(result, (tuple, list)) else result
 
@@ -170,11 +187,7 @@ def spoilt(np, row, array):
     if kind == "sign":
         return ~array if array.dtype == bool else -array if array.dtype.kind in "fci" else array + 1
     if kind == "scale":
-        return (
-            ~array
-            if array.dtype == bool
-            else (array * array.dtype.type(1.05) if array.dtype.kind in "fc" else array + (array != 0))
-        )
+        return ~array if array.dtype == bool else (array * array.dtype.type(1.05) if array.dtype.kind in "fc" else array + (array != 0))
     if kind == "nan":
         return np.nan_to_num(array, posinf=np.inf, neginf=-np.inf) if array.dtype.kind in "fc" else array
     if kind == "border" or (kind == "large" and array.size > row["over"]):
@@ -225,11 +238,7 @@ class _Broken:
         np = importlib.import_module("numpy" if self._row["name"].startswith("numpy") else "jax.numpy")
         several = isinstance(result, tuple) and not hasattr(result, "dtype")
         first = result[0] if several else result
-        held = [
-            array
-            for argument in given[:3]
-            for array in (argument if isinstance(argument, (tuple, list)) else [argument])
-        ]
+        held = [array for argument in given[:3] for array in (argument if isinstance(argument, (tuple, list)) else [argument])]
         kinds = {str(getattr(array, "dtype", "")) for array in held}
         if not hasattr(first, "dtype") or (self._row["dtype"] and self._row["dtype"] not in kinds):
             return result
@@ -265,13 +274,7 @@ def _of_jax(np, row, array):
     if kind == "sign":
         return ~array if numbers == "b" else -array
     if kind == "scale":
-        return (
-            ~array
-            if numbers == "b"
-            else array * np.asarray(1.05, array.dtype)
-            if numbers in "fcV"
-            else array + (array != 0)
-        )
+        return ~array if numbers == "b" else array * np.asarray(1.05, array.dtype) if numbers in "fcV" else array + (array != 0)
     if kind == "nan":
         return np.where(array != array, np.zeros_like(array), array) if numbers in "fcV" else array
     if (kind == "border" or (kind == "large" and array.size > row["over"])) and array.ndim and array.shape[-1]:
@@ -313,15 +316,9 @@ def quick(row, python):
     code = "import sys, json; sys.path.insert(0, sys.argv[1]); import run; print('\\n' + json.dumps(run.names(*json.loads(sys.argv[2]))))"
     body = f"import json; sys.path.insert(0, {str(HERE)!r}); import others; others.lay(torch, json.loads({json.dumps(row)!r}))"
     with tempfile.TemporaryDirectory() as folder:
-        variables = {
-            **broken.build(Path(folder), body, row["framework"]),
-            "CUDA_VISIBLE_DEVICES": "",
-            "JAX_PLATFORMS": "cpu",
-        }
+        variables = {**broken.build(Path(folder), body, row["framework"]), "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
         order = json.dumps([python, variables, False, row["framework"]])
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(HERE), order], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([sys.executable, "-c", code, str(HERE), order], capture_output=True, text=True, check=False)
     try:
         return json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
@@ -377,20 +374,14 @@ def full(row, python):
 
     order = json.dumps({"here": str(HERE), "probe": str(PROBE), "row": row})
     variables = {**os.environ, "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
-    done = subprocess.run(
-        [python, "-W", "ignore", "-c", _FULL, order], capture_output=True, text=True, check=False, env=variables
-    )
+    done = subprocess.run([python, "-W", "ignore", "-c", _FULL, order], capture_output=True, text=True, check=False, env=variables)
     try:
         records = json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
         return ["no answer: " + done.stderr[-500:]]
     checks = [judge("functions", Record(measured=measurement)) for measurement in records]
     bad = [check.measured for check in checks if check.passed is False]
-    return [
-        str(name)
-        for measured in bad
-        for name in (*measured.get("failed", []), *measured.get("wrong", []), measured.get("of", ""))
-    ]
+    return [str(name) for measured in bad for name in (*measured.get("failed", []), *measured.get("wrong", []), measured.get("of", ""))]
 
 
 def main(argv):
@@ -404,18 +395,10 @@ def main(argv):
         outcomes = list(pool.map(lambda row: one(row, argv[0] == "full", python), rows))
     with open(argv[2], "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in outcomes)
-    print(
-        f"{sum(row['caught'] for row in outcomes)} of {len(outcomes)} caught, {sum(row['named'] for row in outcomes)} of them by name"
-    )
+    print(f"{sum(row['caught'] for row in outcomes)} of {len(outcomes)} caught, {sum(row['named'] for row in outcomes)} of them by name")
     for row in outcomes:
         if not row["named"]:
-            print(
-                "caught, not named:" if row["caught"] else "missed:",
-                row["name"],
-                row["kind"],
-                row["dtype"],
-                row["failed"][:1],
-            )
+            print("caught, not named:" if row["caught"] else "missed:", row["name"], row["kind"], row["dtype"], row["failed"][:1])
     return None
 
 

@@ -70,12 +70,7 @@ def names(python, variables, full, framework):
                 measured = check.measured or {}
                 found += [
                     check.name + ": " + str(part)
-                    for part in [
-                        *measured.get("failed", []),
-                        *measured.get("wrong", []),
-                        measured.get("of", ""),
-                        check.because or "",
-                    ]
+                    for part in [*measured.get("failed", []), *measured.get("wrong", []), measured.get("of", ""), check.because or ""]
                 ]
     if seen.frameworks and seen.frameworks[0].deaths:
         found.append("died: " + seen.frameworks[0].said.decode("utf-8", "replace")[-3000:])
@@ -120,9 +115,7 @@ def main(argv):
         rows = [row for at, row in enumerate(rows) if at in wanted]
     python = os.environ["RIGUP_TORCH_PYTHON"]
     with ThreadPoolExecutor(int(os.environ.get("WORKERS", "2"))) as pool:
-        outcomes = [
-            row for several in pool.map(one, [(rows, full, python) for rows in batches(rows)]) for row in several
-        ]
+        outcomes = [row for several in pool.map(one, [(rows, full, python) for rows in batches(rows)]) for row in several]
     with open(argv[1], "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in outcomes)
     missed = [row for row in outcomes if not row["caught"]]

@@ -75,9 +75,7 @@ def _repeats(devices: tuple[Device, ...], act: Act, took: float) -> int:
 def _times(devices: tuple[Device, ...], act: Act, seconds: float, repeats: int) -> list[float]:
     """Seconds of a call, sample by sample in the order in which they were taken."""
     found, end = [], time.perf_counter() + seconds  # type: list[float], float
-    while not found or (
-        left() > 0 and (len(found) < _fewest(found) or (time.perf_counter() < end and len(found) < _MOST))
-    ):
+    while not found or (left() > 0 and (len(found) < _fewest(found) or (time.perf_counter() < end and len(found) < _MOST))):
         found.append(_once(devices, act, repeats))
     return found
 

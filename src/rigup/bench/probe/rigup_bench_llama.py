@@ -100,9 +100,7 @@ def _part(name: str, rows: int, columns: int) -> Part:
 @functools.lru_cache(maxsize=1)
 def _pattern() -> bytes:
     draw = random.Random(5)  # noqa: S311  (weights)
-    return b"".join(
-        struct.pack("<e", 0.01) + bytes(draw.getrandbits(8) for _byte in range(16)) for _n in range(_PATTERN)
-    )
+    return b"".join(struct.pack("<e", 0.01) + bytes(draw.getrandbits(8) for _byte in range(16)) for _n in range(_PATTERN))
 
 
 def _blocks(count: int) -> bytes:

@@ -14,8 +14,7 @@ from rigup_probe_llama_engines import CPU, vendor_of
 
 Device = Dict[str, Any]
 _DEVICE = re.compile(
-    r"^ {1,8}(?P<name>[A-Za-z][\w-]{0,30}): (?P<description>[^\n]{1,200}?)(?: \(\d{1,9} MiB, \d{1,9} MiB free\))?$",
-    re.MULTILINE,
+    r"^ {1,8}(?P<name>[A-Za-z][\w-]{0,30}): (?P<description>[^\n]{1,200}?)(?: \(\d{1,9} MiB, \d{1,9} MiB free\))?$", re.MULTILINE
 )
 _MOST = 2_000_000  # characters of an answer
 _PATIENCE = 3600.0  # seconds, where nobody has set an end
@@ -78,29 +77,41 @@ class Tool:
             raise OutOfTime from error
 
     def _ended(self, words: list[str], seconds: float) -> Any:
-        return subprocess.run([self.path, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, encoding="utf-8", errors="replace",
-                              timeout=seconds)  # fmt: skip
+        return subprocess.run(
+            [self.path, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
+            timeout=seconds,
+        )
 
 
 def listed(output: str) -> list[Device]:
     """Devices of `llama-bench --list-devices`. Never raises."""
     found = [hit.groupdict() for hit in _DEVICE.finditer(output[:_MOST])]
-    return [{"id": groups["name"].lower(), "type": "gpu", "index": index, "name": groups["description"].strip(), "name_there": groups["name"],
-             "vendor": vendor_of(groups["name"] + " " + groups["description"])} for index, groups in enumerate(found)
-            if not groups["name"].upper().startswith(("CPU", "BLAS"))]  # fmt: skip
+    return [
+        {
+            "id": groups["name"].lower(),
+            "type": "gpu",
+            "index": index,
+            "name": groups["description"].strip(),
+            "name_there": groups["name"],
+            "vendor": vendor_of(groups["name"] + " " + groups["description"]),
+        }
+        for index, groups in enumerate(found)
+        if not groups["name"].upper().startswith(("CPU", "BLAS"))
+    ]
 
 
 def rates(output: str) -> Any:
     """Parse `llama-bench -o json`: the model, and tokens per second of each run. Never raises; invalid rows are left out."""
     found = {"model": "", "prefill": [], "decode": []}  # type: Dict[str, Any]
     for row in _rows(output):
-        kind = {(True, False): "prefill", (False, True): "decode"}.get(
-            (_count(row, "n_prompt") > 0, _count(row, "n_gen") > 0)
-        )
+        kind = {(True, False): "prefill", (False, True): "decode"}.get((_count(row, "n_prompt") > 0, _count(row, "n_gen") > 0))
         if kind:
-            found[kind] += [
-                float(sample) for sample in _samples(row) if isinstance(sample, (int, float)) and 0 < sample < math.inf
-            ]
+            found[kind] += [float(sample) for sample in _samples(row) if isinstance(sample, (int, float)) and 0 < sample < math.inf]
             found["model"] = str(row.get("model_type") or found["model"])[:80]
     return found
 

@@ -12,8 +12,14 @@ from rigup_probe import Skip
 
 Device = Dict[str, Any]
 Act = Callable[[], Any]
-_TYPES = {"float64": torch.float64, "float32": torch.float32, "tf32": torch.float32, "float16": torch.float16,
-          "bfloat16": torch.bfloat16, "float8": getattr(torch, "float8_e4m3fn", torch.float16)}  # fmt: skip
+_TYPES = {
+    "float64": torch.float64,
+    "float32": torch.float32,
+    "tf32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float8": getattr(torch, "float8_e4m3fn", torch.float16),
+}
 _SIZES = (256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 10240, 12288, 16384)
 _BY_HAND = 20000  # the size that people time by hand
 _OF_MEMORY = 0.4  # of what is free
@@ -50,19 +56,18 @@ def _swept(name: str, device: Device, longer: float, full: bool) -> Any:
     results = [dict(measured, name="matmul", type=name, unit="FLOP/s", size=best)]
     if full and most >= _BY_HAND and 2.0 * _BY_HAND**3 / rates[best] < 60:
         hand = timed(device, _prepared(name, device, _BY_HAND), 1.0)
-        results.append(
-            dict(rate(hand, 2.0 * _BY_HAND**3), name="matmul-by-hand", type=name, unit="FLOP/s", size=_BY_HAND)
-        )
-    return {"results": results, "sweep": [{"size": size, "rate": rates[size]} for size in sorted(rates)],
-            "threads": torch.get_num_threads()}  # fmt: skip
+        results.append(dict(rate(hand, 2.0 * _BY_HAND**3), name="matmul-by-hand", type=name, unit="FLOP/s", size=_BY_HAND))
+    return {
+        "results": results,
+        "sweep": [{"size": size, "rate": rates[size]} for size in sorted(rates)],
+        "threads": torch.get_num_threads(),
+    }
 
 
 def _best(name: str, device: Device, rates: dict[int, float], seconds: float) -> tuple[int, Any]:
     """The best of the likeliest sizes, each measured again for longer, since a single short measurement is noisy."""
     likeliest = sorted(rates, key=lambda candidate: -rates[candidate])[:3]
-    found = [
-        (size, rate(timed(device, _prepared(name, device, size), seconds / 3), 2.0 * size**3)) for size in likeliest
-    ]
+    found = [(size, rate(timed(device, _prepared(name, device, size), seconds / 3), 2.0 * size**3)) for size in likeliest]
     return max(found, key=lambda pair: pair[1]["best"])
 
 

@@ -28,10 +28,13 @@ def of_rates(rates: list[float]) -> Measured:
 def _summary(values: list[float], ordered: list[float], way: float) -> Measured:
     """`values` as they came, and the best first; `way`: 1 where more is better, -1 where less is."""
     summary = {
-        "median": middle(ordered), "best": ordered[0], "worst": ordered[-1],
-        "quartiles": [ordered[len(ordered) // 4], ordered[(len(ordered) * 3) // 4]], "spread": spread(ordered),
+        "median": middle(ordered),
+        "best": ordered[0],
+        "worst": ordered[-1],
+        "quartiles": [ordered[len(ordered) // 4], ordered[(len(ordered) * 3) // 4]],
+        "spread": spread(ordered),
         "samples": len(values),
-    }  # fmt: skip
+    }
     half = len(values) // 2
     if len(values) >= _HALVES:
         first, second = middle(sorted(values[:half])), middle(sorted(values[-half:]))

@@ -80,18 +80,12 @@ def transformer_step(seconds: float) -> Callable[..., Any]:
         tokens = torch.randint(_VOCABULARY, (batch, _CONTEXT), device=device["id"])
         mask = nn.Transformer.generate_square_subsequent_mask(_CONTEXT).to(device["id"])
         loss = lambda: functional.cross_entropy(model(tokens, mask).flatten(0, 1), tokens.flatten())  # noqa: E731
-        return {
-            "results": list(
-                _steps(device, model, loss, "transformer-step", "token/s", batch * _CONTEXT, seconds * part)
-            )
-        }
+        return {"results": list(_steps(device, model, loss, "transformer-step", "token/s", batch * _CONTEXT, seconds * part))}
 
     return measured
 
 
-def _steps(
-    device: Device, model: nn.Module, loss: Callable[[], Any], name: str, unit: str, amount: int, seconds: float
-) -> Iterator[Any]:
+def _steps(device: Device, model: nn.Module, loss: Callable[[], Any], name: str, unit: str, amount: int, seconds: float) -> Iterator[Any]:
     """The step in float32, and on a GPU with the short type where that can be."""
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
     for kind, short in _ways(device):

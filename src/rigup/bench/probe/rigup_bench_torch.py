@@ -71,11 +71,12 @@ def memory(seconds: float) -> Callable[..., Any]:
     def measured(device: Device, part: float = 1.0) -> Any:
         count = buffer_bytes(device) // 4
         a, b, c = (torch.ones(count, dtype=torch.float32, device=device["id"]) for _time in range(3))
-        operations = [("memory-copy", 2, lambda: b.copy_(a)), ("memory-triad", 3, lambda: torch.add(a, b, alpha=2.0, out=c)),
-                ("memory-read", 1, a.sum)]  # fmt: skip
-        return {
-            "results": [_moved(device, name, act, parts * count * 4, seconds * part) for name, parts, act in operations]
-        }
+        operations = [
+            ("memory-copy", 2, lambda: b.copy_(a)),
+            ("memory-triad", 3, lambda: torch.add(a, b, alpha=2.0, out=c)),
+            ("memory-read", 1, a.sum),
+        ]
+        return {"results": [_moved(device, name, act, parts * count * 4, seconds * part) for name, parts, act in operations]}
 
     return measured
 

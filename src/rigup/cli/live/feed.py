@@ -73,9 +73,7 @@ class _Thread:
 class LiveFeed(_Thread):
     """New samples, written into a recording as they pass where there is one."""
 
-    def __init__(
-        self, watcher: Watcher, interval: float, recorder: "Recorder | None" = None, count: int | None = None
-    ) -> None:
+    def __init__(self, watcher: Watcher, interval: float, recorder: "Recorder | None" = None, count: int | None = None) -> None:
         super().__init__(interval)
         self._watcher, self._recorder, self._count = watcher, recorder, count
 
@@ -96,9 +94,7 @@ class LiveFeed(_Thread):
             trouble = self._recorder.trouble
             note = _("recording waits: {why}").format(why=trouble) if trouble else _("recording")
         parents = (
-            self._watcher.sampler.programs.parents(
-                process.pid for process in (*sample.processes, *(sample.host_processes or ()))
-            )
+            self._watcher.sampler.programs.parents(process.pid for process in (*sample.processes, *(sample.host_processes or ())))
             if self.tree
             else {}
         )
@@ -115,11 +111,7 @@ class LiveFeed(_Thread):
                 self._post(self._frame(self._sample()))
             except Exception as error:  # the next one may succeed
                 if self._watcher.history.last is not None:
-                    self._post(
-                        frame_of(
-                            self._watcher.history.last, self._watcher.history, {}, f"{type(error).__name__}: {error}"
-                        )
-                    )
+                    self._post(frame_of(self._watcher.history.last, self._watcher.history, {}, f"{type(error).__name__}: {error}"))
 
     def stop(self) -> None:
         """End; what waits is written."""
@@ -167,9 +159,7 @@ class ReplayFeed(_Thread):
             raise AssertionError  # it was shown when the first was
         shown = structs.replace(sample, findings=findings(self._history))
         self._history.last = shown
-        return frame_of(
-            shown, self._history, {}, f"{self._at + 1}/{self._total}" + (f" ×{self.speed:g}" if self.speed != 1 else "")
-        )
+        return frame_of(shown, self._history, {}, f"{self._at + 1}/{self._total}" + (f" ×{self.speed:g}" if self.speed != 1 else ""))
 
     def _work(self) -> None:
         from rigup.watch.recording import NoRecording, Recording

@@ -57,7 +57,9 @@ def _host_spans(host: WatchedHost) -> Line:
 
 def gpu_head(wide: int) -> Line:
     """What stands in the columns of `gpu_line`."""
-    return [Span(_columns(["GPU", _("Name"), _("Use"), "", _("Memory"), "", _("Temp"), _("Power"), _("Clock"), _("Slowed by")], wide), "head")]  # fmt: skip
+    return [
+        Span(_columns(["GPU", _("Name"), _("Use"), "", _("Memory"), "", _("Temp"), _("Power"), _("Clock"), _("Slowed by")], wide), "head")
+    ]
 
 
 def _widths(wide: int) -> list[int]:
@@ -72,9 +74,7 @@ def _widths(wide: int) -> list[int]:
 
 def _columns(cells: list[str], wide: int) -> str:
     right = (2, 4, 6, 7, 8)
-    return " ".join(
-        cell(text, room, at in right) for at, (text, room) in enumerate(zip(cells, _widths(wide), strict=True)) if room
-    )
+    return " ".join(cell(text, room, at in right) for at, (text, room) in enumerate(zip(cells, _widths(wide), strict=True)) if room)
 
 
 def gpu_line(gpu: WatchedGpu, wide: int, chosen: bool) -> Line:
@@ -89,10 +89,15 @@ def gpu_line(gpu: WatchedGpu, wide: int, chosen: bool) -> Line:
         return [*line, Span(states[gpu.state], "dim" if gpu.state == "asleep" else "bad"), Span(why, "dim")]
     share, full = _number(gpu.utilisation.gpu), memory_share(gpu)
     pieces = [
-        (percent(share), ""), (bar(share, widths[3]), "use"), (_memory(gpu), "warn" if (full or 0) > _FULL else ""),
-        (bar(full, widths[5]), "memory"), (_degrees(gpu), _heat_role(gpu)), (_power(gpu, widths[7] >= 9), ""), (_clock(gpu), ""),
+        (percent(share), ""),
+        (bar(share, widths[3]), "use"),
+        (_memory(gpu), "warn" if (full or 0) > _FULL else ""),
+        (bar(full, widths[5]), "memory"),
+        (_degrees(gpu), _heat_role(gpu)),
+        (_power(gpu, widths[7] >= 9), ""),
+        (_clock(gpu), ""),
         (DASH if gpu.throttle is UNSET else ", ".join(gpu.throttle), "warn"),
-    ]  # fmt: skip
+    ]
     for at, (text, role) in enumerate(pieces, 2):
         if widths[at]:
             line += [Span(cell(text, widths[at], at in (2, 4, 6, 7, 8)), role), Span(" ")]

@@ -26,8 +26,7 @@ def graph(values: Sequence[float | None], wide: int, high: int, top: float) -> l
 def _column(left: int, right: int, high: int) -> str:
     """Characters from above to below that have so many dots at the left and at the right."""
     return "".join(
-        chr(0x2800 + _LEFT[max(0, min(4, left - below))] + _RIGHT[max(0, min(4, right - below))])
-        for below in range(4 * high - 4, -1, -4)
+        chr(0x2800 + _LEFT[max(0, min(4, left - below))] + _RIGHT[max(0, min(4, right - below))]) for below in range(4 * high - 4, -1, -4)
     )
 
 

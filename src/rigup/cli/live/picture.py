@@ -114,18 +114,11 @@ def _tiles(picture: Picture, frame: Frame, view: View, wide: int, room: int) -> 
 
 def _host_tiles(picture: Picture, frame: Frame, wide: int, room: int) -> None:
     """Graphs of the machine, as many as have room beside each other, in one row or two."""
-    metrics = [
-        metric
-        for metric in HOST_SERIES
-        if not all(math.isnan(value) for value in frame.graphs.get(HOST, {}).get(metric, []))
-    ]
+    metrics = [metric for metric in HOST_SERIES if not all(math.isnan(value) for value in frame.graphs.get(HOST, {}).get(metric, []))]
     across = max(1, min(wide // _TILE, len(metrics) or 1))
     down = min(-(-len(metrics) // across), room // _LEAST_TILE)
     for begin in range(0, across * down, across):
-        tiles = [
-            host_tile(frame, metric, wide // across, min(room // down, _MOST_TILE))
-            for metric in metrics[begin : begin + across]
-        ]
+        tiles = [host_tile(frame, metric, wide // across, min(room // down, _MOST_TILE)) for metric in metrics[begin : begin + across]]
         for lines in zip(*tiles, strict=True):
             picture.add([span for line in lines for span in fitted(line, wide // across)])
 
@@ -158,11 +151,11 @@ def _processes(picture: Picture, frame: Frame, view: View, wide: int, high: int)
 
 def _foot(view: View, wide: int, with_gpus: bool) -> Line:
     if view.typing:
-        return [Span(_("Filter: "), "title"), Span(harmless(view.words) + "▏"), Span("  " + _("Enter keeps it, Esc drops it"), "dim")]  # fmt: skip
+        return [Span(_("Filter: "), "title"), Span(harmless(view.words) + "▏"), Span("  " + _("Enter keeps it, Esc drops it"), "dim")]
     if view.message:
         return [Span(harmless(view.message), "warn")]
     if view.words:
-        return [Span(_("Filter: "), "title"), Span(harmless(view.words)), Span("  " + _("/ changes it, Esc drops it"), "dim")]  # fmt: skip
+        return [Span(_("Filter: "), "title"), Span(harmless(view.words)), Span("  " + _("/ changes it, Esc drops it"), "dim")]
     keys = [("?", _("help")), ("q", _("quit")), ("s", _("sort")), ("/", _("filter")), ("t", _("tree"))]
     keys += [("space", _("pause")), ("←→", _("seek"))] if view.replay else [("k", _("signal"))]
     keys += [("f", _("findings"))]

@@ -81,12 +81,7 @@ class SignalScreen(ModalScreen[str]):
         event.stop()
         if self._chosen:
             self.dismiss(self._chosen if event.character in ("y", "Y") else "")
-        elif (
-            event.character
-            and event.character.isascii()
-            and event.character.isdecimal()
-            and 0 < int(event.character) <= len(OFFERED)
-        ):
+        elif event.character and event.character.isascii() and event.character.isdecimal() and 0 < int(event.character) <= len(OFFERED):
             self._chosen = OFFERED[int(event.character) - 1]
             self.query_one("#question", Static).update(Content(self._question()))
         else:

@@ -125,6 +125,4 @@ def _screen() -> Iterator[None]:
 
 def without() -> None:
     """Say what brings the view, once, where there is a terminal and nothing shows it."""
-    click.echo(
-        _("The live view with graphs needs textual: pip install 'rigup[watch]'. This was the plain table."), err=True
-    )
+    click.echo(_("The live view with graphs needs textual: pip install 'rigup[watch]'. This was the plain table."), err=True)

@@ -27,15 +27,19 @@ class Column(NamedTuple):
 def columns_at(wide: int, with_gpus: bool = True) -> list[Column]:
     """The columns that a picture of that width has, without those of GPUs where there is none; the last takes what is left."""
     every = [
-        Column("pid", "PID", 8, True, 0), Column("gpu", "GPU", 4, False, 0), Column("user", _("User"), 9, False, 50),
-        Column("use", _("Use"), 5, True, 0), Column("memory", _("Memory"), 9, True, 0), Column("cpu", "CPU", 6, True, 66),
-        Column("rss", "RAM", 9, True, 100), Column("time", _("Time"), 8, True, 90), Column("job", _("Job"), 10, False, 110),
-    ]  # fmt: skip
+        Column("pid", "PID", 8, True, 0),
+        Column("gpu", "GPU", 4, False, 0),
+        Column("user", _("User"), 9, False, 50),
+        Column("use", _("Use"), 5, True, 0),
+        Column("memory", _("Memory"), 9, True, 0),
+        Column("cpu", "CPU", 6, True, 66),
+        Column("rss", "RAM", 9, True, 100),
+        Column("time", _("Time"), 8, True, 90),
+        Column("job", _("Job"), 10, False, 110),
+    ]
     chosen = [column for column in every if with_gpus and wide >= column.least]
     if not with_gpus:
-        chosen = [
-            column for column in every if column.sort not in OF_GPUS and (wide >= column.least or column.sort == "rss")
-        ]
+        chosen = [column for column in every if column.sort not in OF_GPUS and (wide >= column.least or column.sort == "rss")]
     left = wide - sum(column.wide + 1 for column in chosen)
     return [*chosen, Column("command", _("Command"), max(left, 6), False, 0)]
 
@@ -73,13 +77,17 @@ def _cells(process: WatchedProcess, depth: int, now: float) -> dict[str, str]:
     job = process.slurm_job if process.slurm_job is not UNSET else ""
     held, branch = memory_of(process), "  " * (min(depth, 8) - 1) + "└ " if depth else ""
     return {
-        "pid": str(process.pid), "gpu": ",".join(str(part.index) for part in process.gpus),
-        "user": harmless(process.user) if process.user is not UNSET else DASH, "use": percent(use_of(process)),
-        "memory": size(held) if held else DASH, "cpu": percent(process.cpu if process.cpu is not UNSET else None),
+        "pid": str(process.pid),
+        "gpu": ",".join(str(part.index) for part in process.gpus),
+        "user": harmless(process.user) if process.user is not UNSET else DASH,
+        "use": percent(use_of(process)),
+        "memory": size(held) if held else DASH,
+        "cpu": percent(process.cpu if process.cpu is not UNSET else None),
         "rss": size(process.rss) if process.rss is not UNSET else DASH,
         "time": duration(now - process.start) if process.start is not UNSET else DASH,
-        "job": harmless(" ".join(filter(None, (job, box)))), "command": branch + harmless(words_of(process)),
-    }  # fmt: skip
+        "job": harmless(" ".join(filter(None, (job, box)))),
+        "command": branch + harmless(words_of(process)),
+    }
 
 
 def size(amount: int) -> str:

@@ -16,14 +16,24 @@ _WIDE = 66
 def help_text(replay: bool) -> str:
     """The keys."""
     rows = [
-        ("q, Ctrl-C", _("quit")), ("↑ ↓ PgUp PgDn Home End", _("choose a process")), ("Tab, Shift-Tab", _("choose a GPU")),
-        ("s, S", _("sort by the next column, by the one before")), ("r", _("turn the order round")),
-        ("/", _("show processes with these words: of command, user, PID, job, container")), ("Esc", _("show all processes, choose none")),
-        ("t", _("children below their parents")), ("a", _("all processes that use the processors, not those on GPUs alone")), ("i", _("all that is known of the chosen GPU, with where it is from")),
-        ("Enter", _("all that is known of the chosen process")), ("f", _("what is wrong, and what mends it")),
-        ("m", _("graphs of use, memory, power or temperature")), ("g", _("with or without graphs")), ("T", _("other colours")),
-        ("p", _("pause")), ("+ -", _("faster, slower")),
-    ]  # fmt: skip
+        ("q, Ctrl-C", _("quit")),
+        ("↑ ↓ PgUp PgDn Home End", _("choose a process")),
+        ("Tab, Shift-Tab", _("choose a GPU")),
+        ("s, S", _("sort by the next column, by the one before")),
+        ("r", _("turn the order round")),
+        ("/", _("show processes with these words: of command, user, PID, job, container")),
+        ("Esc", _("show all processes, choose none")),
+        ("t", _("children below their parents")),
+        ("a", _("all processes that use the processors, not those on GPUs alone")),
+        ("i", _("all that is known of the chosen GPU, with where it is from")),
+        ("Enter", _("all that is known of the chosen process")),
+        ("f", _("what is wrong, and what mends it")),
+        ("m", _("graphs of use, memory, power or temperature")),
+        ("g", _("with or without graphs")),
+        ("T", _("other colours")),
+        ("p", _("pause")),
+        ("+ -", _("faster, slower")),
+    ]
     if replay:
         rows += [("← →", _("a sample back, forward")), ("[ ]", _("60 samples back, forward"))]
         rows += [("{ }", _("to the beginning, to the end"))]
@@ -38,9 +48,7 @@ def gpu_text(gpu: WatchedGpu) -> str:
     """All values of a GPU by path, each with its source."""
     plain = msgspec.to_builtins(gpu)
     hidden = ("source", "not_available")
-    rows = [
-        (path, value, gpu.source.get(path, "")) for path, value in _flat(plain, "") if path.split(".")[0] not in hidden
-    ]
+    rows = [(path, value, gpu.source.get(path, "")) for path, value in _flat(plain, "") if path.split(".")[0] not in hidden]
     wide = max((len(path) for path, _value, _source in rows), default=0)
     lines = [f"{path:{wide}}  {harmless(value):24}  {harmless(source)}".rstrip() for path, value, source in rows]
     if gpu.not_available:

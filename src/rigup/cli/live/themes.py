@@ -6,22 +6,7 @@ The hues are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), which pe
 
 from collections.abc import Mapping
 
-_ROLES = (
-    "",
-    "dim",
-    "strong",
-    "title",
-    "head",
-    "chosen",
-    "key",
-    "use",
-    "memory",
-    "power",
-    "heat",
-    "warn",
-    "bad",
-    "note",
-)
+_ROLES = ("", "dim", "strong", "title", "head", "chosen", "key", "use", "memory", "power", "heat", "warn", "bad", "note")
 
 
 def _theme(*styles: str) -> dict[str, str]:
@@ -31,29 +16,71 @@ def _theme(*styles: str) -> dict[str, str]:
 # Styles as rich writes them: "bold #e69f00 on black".
 THEMES: Mapping[str, dict[str, str]] = {
     "terminal": _theme(
-        "", "bright_black", "bold", "reverse bold", "bold underline", "reverse", "bold blue", "blue", "cyan", "yellow", "magenta",
-        "bold yellow", "bold red", "cyan",
+        "",
+        "bright_black",
+        "bold",
+        "reverse bold",
+        "bold underline",
+        "reverse",
+        "bold blue",
+        "blue",
+        "cyan",
+        "yellow",
+        "magenta",
+        "bold yellow",
+        "bold red",
+        "cyan",
     ),
     "dark": _theme(
-        "#d8d8d8 on #101418", "#8a9199 on #101418", "bold #ffffff on #101418", "bold #101418 on #56b4e9",
-        "bold underline #d8d8d8 on #101418", "#101418 on #f0e442", "bold #56b4e9 on #101418", "#56b4e9 on #101418",
-        "#009e73 on #101418", "#f0e442 on #101418", "#cc79a7 on #101418", "bold #e69f00 on #101418", "bold #ff8a5c on #101418",
+        "#d8d8d8 on #101418",
+        "#8a9199 on #101418",
+        "bold #ffffff on #101418",
+        "bold #101418 on #56b4e9",
+        "bold underline #d8d8d8 on #101418",
+        "#101418 on #f0e442",
+        "bold #56b4e9 on #101418",
+        "#56b4e9 on #101418",
+        "#009e73 on #101418",
+        "#f0e442 on #101418",
+        "#cc79a7 on #101418",
+        "bold #e69f00 on #101418",
+        "bold #ff8a5c on #101418",
         "#56b4e9 on #101418",
     ),
     "light": _theme(
-        "#202020 on #ffffff", "#5c6066 on #ffffff", "bold #000000 on #ffffff", "bold #ffffff on #0072b2",
-        "bold underline #202020 on #ffffff", "#ffffff on #0072b2", "bold #0072b2 on #ffffff", "#0072b2 on #ffffff",
-        "#007a59 on #ffffff", "#8a6d00 on #ffffff", "#a03c77 on #ffffff", "bold #9a5b00 on #ffffff", "bold #b33c00 on #ffffff",
+        "#202020 on #ffffff",
+        "#5c6066 on #ffffff",
+        "bold #000000 on #ffffff",
+        "bold #ffffff on #0072b2",
+        "bold underline #202020 on #ffffff",
+        "#ffffff on #0072b2",
+        "bold #0072b2 on #ffffff",
+        "#0072b2 on #ffffff",
+        "#007a59 on #ffffff",
+        "#8a6d00 on #ffffff",
+        "#a03c77 on #ffffff",
+        "bold #9a5b00 on #ffffff",
+        "bold #b33c00 on #ffffff",
         "#0072b2 on #ffffff",
     ),
     "contrast": _theme(
-        "bright_white on black", "white on black", "bold bright_white on black", "bold black on bright_white",
-        "bold underline bright_white on black", "bold black on bright_yellow", "bold bright_yellow on black",
-        "bright_cyan on black", "bright_white on black", "bright_yellow on black", "bright_magenta on black",
-        "bold black on bright_yellow", "bold bright_white on red", "bright_cyan on black",
+        "bright_white on black",
+        "white on black",
+        "bold bright_white on black",
+        "bold black on bright_white",
+        "bold underline bright_white on black",
+        "bold black on bright_yellow",
+        "bold bright_yellow on black",
+        "bright_cyan on black",
+        "bright_white on black",
+        "bright_yellow on black",
+        "bright_magenta on black",
+        "bold black on bright_yellow",
+        "bold bright_white on red",
+        "bright_cyan on black",
     ),
     "plain": _theme("", "", "bold", "reverse bold", "bold underline", "reverse", "bold", "", "", "", "", "bold", "bold reverse", ""),
-}  # fmt: skip
+}
 _CODES = {"bold": "1", "underline": "4", "reverse": "7"}
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _BRIGHT = {f"bright_{name}": number + 90 for number, name in enumerate(_NAMES)}

@@ -49,11 +49,11 @@ def _top(values: Values, wide: int, least: float) -> float:
     return max([least, *known]) or 1.0
 
 
-def _lines(
-    subject: str, metric: str, now: str, bound: str, values: Values, role: str, top: float, wide: int, high: int
-) -> list[Line]:
+def _lines(subject: str, metric: str, now: str, bound: str, values: Values, role: str, top: float, wide: int, high: int) -> list[Line]:
     head: Line = [
-        Span(subject, "strong"), Span(metric_name(metric) + " ", "dim" if subject else "strong"), Span(now),
+        Span(subject, "strong"),
+        Span(metric_name(metric) + " ", "dim" if subject else "strong"),
+        Span(now),
         Span(f"  ≤ {bound}" if bound else "", "dim"),
-    ]  # fmt: skip
+    ]
     return [head, *([Span(row, role)] for row in graph(values, wide - 1, high - 1, top))]

@@ -90,9 +90,7 @@ def use_of(process: WatchedProcess) -> float | None:
 
 def words_of(process: WatchedProcess) -> str:
     """The words of a process, else its name, else why there are none."""
-    return next(
-        (word for word in (process.command, process.name, process.because) if isinstance(word, str) and word), ""
-    )
+    return next((word for word in (process.command, process.name, process.because) if isinstance(word, str) and word), "")
 
 
 def shown(frame: Frame, view: View) -> list[tuple[int, WatchedProcess]]:
@@ -132,10 +130,16 @@ def _holds(process: WatchedProcess, words: str) -> bool:
 
 def _key(process: WatchedProcess, sort: str, now: float) -> tuple[float | str, int]:
     values: dict[str, object] = {
-        "memory": memory_of(process), "use": use_of(process), "cpu": process.cpu, "pid": process.pid, "rss": process.rss,
-        "user": process.user, "command": words_of(process), "gpu": process.gpus[0].index if process.gpus else -1,
+        "memory": memory_of(process),
+        "use": use_of(process),
+        "cpu": process.cpu,
+        "pid": process.pid,
+        "rss": process.rss,
+        "user": process.user,
+        "command": words_of(process),
+        "gpu": process.gpus[0].index if process.gpus else -1,
         "time": now - process.start if isinstance(process.start, float) else None,
-    }  # fmt: skip
+    }
     value = values[sort]
     if sort in _TEXTS:
         return value.lower() if isinstance(value, str) else "", process.pid

@@ -59,7 +59,9 @@ def run(argv: list[str], on_line: Any, seconds: float, silence: float, more: dic
     began = time.monotonic()
     variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONFAULTHANDLER": "1", **(more or {})}
     with tempfile.TemporaryFile() as error_file:
-        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error_file, env=variables, start_new_session=True)  # fmt: skip
+        process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error_file, env=variables, start_new_session=True
+        )
         lines: queue.Queue[bytes] = queue.Queue()
         threading.Thread(target=_listen, args=(process.stdout, lines), daemon=True).start()
         try:
@@ -103,8 +105,14 @@ def _attended(lines: Any, on_line: Any, end: float, silence: float) -> str:
 def hello(_order: Order) -> None:
     """Tell what is here, and where others reach this node."""
     SERVER.listen()
-    say("hello", python=sys.version.split()[0], executable=sys.executable, torch=importlib.util.find_spec("torch") is not None,
-        addresses=addresses(), port=SERVER.port)  # fmt: skip
+    say(
+        "hello",
+        python=sys.version.split()[0],
+        executable=sys.executable,
+        torch=importlib.util.find_spec("torch") is not None,
+        addresses=addresses(),
+        port=SERVER.port,
+    )
 
 
 def addresses() -> list[str]:
@@ -226,7 +234,12 @@ def disk(order: Order) -> None:
     found = []
     for folder in order["folders"] or [tempfile.gettempdir()]:
         lines: list[bytes] = []
-        ended = run([sys.executable, os.path.join(HERE, "rigup_node_disk.py"), folder, str(order["seconds"])], lines.append, 4 * order["seconds"] + 10, 4 * order["seconds"] + 10)  # fmt: skip
+        ended = run(
+            [sys.executable, os.path.join(HERE, "rigup_node_disk.py"), folder, str(order["seconds"])],
+            lines.append,
+            4 * order["seconds"] + 10,
+            4 * order["seconds"] + 10,
+        )
         row = _answer(lines)
         found.append({"folder": folder, **(row or {"error": _why(ended)})})
     say("disk", folders=found)
@@ -263,16 +276,27 @@ def link(order: Order) -> None:
         else:
             address, port, own = knocked({**order["peers"][other], "node": other}, word, end)
     except OSError as error:
-        say("link", peer=other, error=f"it did not come: {error}"[:300] if first else f"not reached: {error}"[:300], round=order["round"])  # fmt: skip
+        say("link", peer=other, error=f"it did not come: {error}"[:300] if first else f"not reached: {error}"[:300], round=order["round"])
         return
     name = next((name for where, name in interfaces() if where == own), "")
     more = {"GLOO_SOCKET_IFNAME": name, "NCCL_SOCKET_IFNAME": "=" + name} if name else {}
-    request = {"address": address, "port": port, "rank": 0 if first else 1, "seconds": order["seconds"], "backend": order["backend"], "bytes": order["bytes"], "limit": order["limit"]}  # fmt: skip
+    request = {
+        "address": address,
+        "port": port,
+        "rank": 0 if first else 1,
+        "seconds": order["seconds"],
+        "backend": order["backend"],
+        "bytes": order["bytes"],
+        "limit": order["limit"],
+    }
     lines: list[bytes] = []
     ended = run(
-        [sys.executable, os.path.join(HERE, "rigup_node_link.py"), json.dumps(request)], lines.append, order["limit"], order["limit"],
+        [sys.executable, os.path.join(HERE, "rigup_node_link.py"), json.dumps(request)],
+        lines.append,
+        order["limit"],
+        order["limit"],
         {name: value for name, value in more.items() if name not in os.environ},
-    )  # fmt: skip
+    )
     say("link", peer=other, round=order["round"], **(_answer(lines) or {"error": _why(ended)}))
 
 

@@ -114,10 +114,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def environment(self) -> dict[str, tuple[str, Instruction]]:
         """Variables of the image that comes out, each with the step that set it last."""
         return {
-            name: (value, step)
-            for step in self.steps
-            if step.name == "ENV" and not step.flags
-            for name, value in step.assigned.items()
+            name: (value, step) for step in self.steps if step.name == "ENV" and not step.flags for name, value in step.assigned.items()
         }
 
     @cached_property
@@ -153,9 +150,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return any(other is stage for other in self.stage.chain)
 
 
-def at(
-    step: Instruction, cause: str, severity: Severity, evidence: str = "", edit: Edit | None = None, source: str = ""
-) -> Found:
+def at(step: Instruction, cause: str, severity: Severity, evidence: str = "", edit: Edit | None = None, source: str = "") -> Found:
     """A finding on the lines of a step."""
     text = evidence or f"{step.name} {step.value}".strip()
     return Found(cause, severity, step.first, step.last, text[:300], edit, source)

@@ -65,9 +65,7 @@ def _found(path: str, text: str, read: Read, site: Site | None) -> Iterator[Foun
     elif re.search(r"^\s*FROM\s+\S", text, re.MULTILINE | re.IGNORECASE):
         yield from _of_recipe(dockerfile(text), read, site)
     else:
-        raise ContainerError(
-            _("{path} is no Dockerfile, compose file, devcontainer.json or Apptainer definition.").format(path=path)
-        )
+        raise ContainerError(_("{path} is no Dockerfile, compose file, devcontainer.json or Apptainer definition.").format(path=path))
 
 
 def _of_recipe(recipe: Recipe, read: Read, site: Site | None) -> Iterator[Found]:
@@ -106,9 +104,14 @@ def lint_finding(path: str, finding: Found, text: str) -> LintFinding:
     edit = _exact(finding.edit, text) if finding.edit else None
     evidence = [finding.evidence, *([finding.source] if finding.source else [])]
     return LintFinding(
-        cause=finding.cause, severity=finding.severity, file=path, line=[finding.first, finding.last], title=title, evidence=evidence,
+        cause=finding.cause,
+        severity=finding.severity,
+        file=path,
+        line=[finding.first, finding.last],
+        title=title,
+        evidence=evidence,
         fixes=[LintFix(title=mend, edit=edit or UNSET)],
-    )  # fmt: skip
+    )
 
 
 def _exact(edit: Edit, text: str) -> Edit | None:

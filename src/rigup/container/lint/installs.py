@@ -10,9 +10,28 @@ from rigup.container.lint.recipe import Command, Instruction, Stage
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*(?:@\s*\S+|([<>=!~].*)?)")
 _VALUED = {
-    "-i", "--index-url", "--extra-index-url", "-r", "--requirement", "-c", "--constraint", "-f", "--find-links", "-t", "--target", "--prefix",
-    "--index", "--python", "--root", "-n", "--name", "--channel", "--trusted-host", "--platform", "--python-version",
-}  # fmt: skip
+    "-i",
+    "--index-url",
+    "--extra-index-url",
+    "-r",
+    "--requirement",
+    "-c",
+    "--constraint",
+    "-f",
+    "--find-links",
+    "-t",
+    "--target",
+    "--prefix",
+    "--index",
+    "--python",
+    "--root",
+    "-n",
+    "--name",
+    "--channel",
+    "--trusted-host",
+    "--platform",
+    "--python-version",
+}
 _SYSTEM = ("apt-get", "apt", "dnf", "yum", "zypper", "apk", "microdnf", "tdnf", "aptitude")
 
 
@@ -58,11 +77,7 @@ def _install(step: Instruction, command: Command, known: dict[str, str], read: C
     if not tool:
         return None
     wanted: dict[str, str] = {}
-    indexes = [
-        known[name]
-        for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX")
-        if known.get(name)
-    ]
+    indexes = [known[name] for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX") if known.get(name)]
     options, files, constrained = [], [], "PIP_CONSTRAINT" in known
     at = 0
     while at < len(words):
@@ -84,9 +99,15 @@ def _install(step: Instruction, command: Command, known: dict[str, str], read: C
     for file in files:
         _add_file(read(file), wanted, indexes)
     return Install(
-        tool=tool, step=step, command=command, wanted=wanted, indexes=tuple(indexes), options=tuple(options), files=tuple(files),
+        tool=tool,
+        step=step,
+        command=command,
+        wanted=wanted,
+        indexes=tuple(indexes),
+        options=tuple(options),
+        files=tuple(files),
         constrained=constrained,
-    )  # fmt: skip
+    )
 
 
 def _add_file(text: str, wanted: dict[str, str], indexes: list[str]) -> None:
@@ -120,12 +141,7 @@ def _tool(command: Command) -> tuple[str, tuple[str, ...]]:
 
 
 def _requirements(word: str) -> dict[str, str]:
-    if (
-        "/" in word.split("@", maxsplit=1)[0].split("[", maxsplit=1)[0]
-        or word.startswith(".")
-        or "://" in word
-        or word.endswith(".whl")
-    ):
+    if "/" in word.split("@", maxsplit=1)[0].split("[", maxsplit=1)[0] or word.startswith(".") or "://" in word or word.endswith(".whl"):
         name, at, _address = word.partition(" @ ")
         return {canonicalize_name(name.strip()): "@"} if at else {word: ""}
     found = _REQUIREMENT.fullmatch(word.replace("::", "-"))
@@ -136,9 +152,7 @@ def of_system(step: Instruction) -> Iterator[str]:
     """Packages of the system that a step installs."""
     for command in step.commands if step.name == "RUN" else ():
         if command.name in _SYSTEM and any(word in ("install", "add", "in") for word in command.words[1:4]):
-            yield from (
-                word for word in command.words[1:] if not word.startswith("-") and word not in ("install", "add", "in")
-            )
+            yield from (word for word in command.words[1:] if not word.startswith("-") and word not in ("install", "add", "in"))
 
 
 def in_venv(stage: Stage, command: Command) -> bool:

@@ -62,9 +62,15 @@ class Judged:
         by_option = any(option.partition("=")[0] == "--gpus" for option in self.options)
         features = any("nvidia-cuda" in key for key in (every.get("features") or Marked({}, 0, 0)).keys)
         return bool(
-            self.reservations or limits or every.get("gpus") or self.runtime or by_option or self.privileged
-            or any(_GPU_DEVICES.search(device) for device in self.devices) or (gpu is not None and gpu.value not in (False, "false") and not features)
-        )  # fmt: skip
+            self.reservations
+            or limits
+            or every.get("gpus")
+            or self.runtime
+            or by_option
+            or self.privileged
+            or any(_GPU_DEVICES.search(device) for device in self.devices)
+            or (gpu is not None and gpu.value not in (False, "false") and not features)
+        )
 
     @property
     def privileged(self) -> bool:
@@ -92,9 +98,7 @@ class Judged:
     def root(self) -> bool:
         """It runs as root."""
         every = self.service.all
-        user = next(
-            (node.text for key in ("user", "remoteUser", "containerUser") if (node := every.get(key)) is not None), ""
-        )
+        user = next((node.text for key in ("user", "remoteUser", "containerUser") if (node := every.get(key)) is not None), "")
         user = user or next(iter([*self._values("--user"), *self._values("-u")]), "")
         kept = (every.get("userns_mode") or Marked("", 0, 0)).text + " ".join(self._values("--userns"))
         if user:
@@ -107,23 +111,13 @@ class Judged:
         every = self.service.all
         tmpfs = every.get("tmpfs")
         mounts = " ".join([tmpfs.text, *(node.text for node in tmpfs.items)]) if tmpfs else ""
-        mounts += " ".join(
-            (node.get("target") or node).text for node in (every.get("volumes") or Marked([], 0, 0)).items
-        )
-        by_key = (
-            (every.get("ipc") or Marked("", 0, 0)).text in ("host", "shareable")
-            or every.get("shm_size")
-            or "/dev/shm" in mounts
-        )
+        mounts += " ".join((node.get("target") or node).text for node in (every.get("volumes") or Marked([], 0, 0)).items)
+        by_key = (every.get("ipc") or Marked("", 0, 0)).text in ("host", "shareable") or every.get("shm_size") or "/dev/shm" in mounts
         return bool(by_key) or any(option.startswith(("--ipc", "--shm-size")) for option in self.options)
 
     def whole(self, cause: str, severity: Severity, evidence: str = "") -> Found:
         """A finding of the whole service."""
         service = self.service
         return Found(
-            cause,
-            severity,
-            service.first,
-            service.last,
-            evidence or service.name or (service.image.text if service.image else ""),
+            cause, severity, service.first, service.last, evidence or service.name or (service.image.text if service.image else "")
         )

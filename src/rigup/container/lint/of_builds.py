@@ -46,23 +46,17 @@ def _needs_gpu(step: Instruction) -> Iterator[Found]:
         return
     text = step.heredoc or step.value
     programs = words("needs a GPU")
-    runs = any(
-        command.name in programs and not {"--help", "--version"} & set(command.words) for command in step.commands
+    runs = any(command.name in programs and not {"--help", "--version"} & set(command.words) for command in step.commands)
+    uses = any(_USES_GPU.search(command.text) for command in step.commands if command.name.startswith("python")) or bool(
+        step.heredoc and _USES_GPU.search(text)
     )
-    uses = any(
-        _USES_GPU.search(command.text) for command in step.commands if command.name.startswith("python")
-    ) or bool(step.heredoc and _USES_GPU.search(text))
     if (runs or uses) and not _FORGIVEN.search(text):
         yield at(step, "build-stage-needs-gpu", "error")
 
 
 def _conda(stage: Stage, step: Instruction) -> Iterator[Found]:
-    activates = any(
-        command.name in ("conda", "mamba") and command.words[1:2] == ("activate",) for command in step.commands
-    )
-    shells = " ".join(
-        instruction.value for instruction in stage.all if instruction.name == "SHELL" and instruction.first < step.first
-    )
+    activates = any(command.name in ("conda", "mamba") and command.words[1:2] == ("activate",) for command in step.commands)
+    shells = " ".join(instruction.value for instruction in stage.all if instruction.name == "SHELL" and instruction.first < step.first)
     login = re.search(r"conda|mamba|-l\b|-lc|--login|-i\b|-ic", shells)
     if activates and not login and not _SOURCED.search(step.heredoc or step.value):
         yield at(step, "conda-activate-in-run", "error")
@@ -72,11 +66,7 @@ def _driver(step: Instruction) -> Iterator[Found]:
     names = [name for name in of_system(step) if is_one("driver package", name)]
     for command in step.commands:
         text = command.text
-        dkms = (
-            command.name == "amdgpu-install"
-            and "--no-dkms" not in text
-            and (not re.search(r"--usecase", text) or "dkms" in text)
-        )
+        dkms = command.name == "amdgpu-install" and "--no-dkms" not in text and (not re.search(r"--usecase", text) or "dkms" in text)
         runs = (
             re.search(r"NVIDIA-Linux-[\w.-]*\.run|cuda_[\w.-]*\.run\b(?=.*--driver)", text)
             and command.name in ("sh", "bash", "NVIDIA-Linux")
@@ -94,10 +84,7 @@ def _lists(step: Instruction) -> Iterator[Found]:
 
 
 def _cached(step: Instruction, *places: str) -> bool:
-    return any(
-        flag.startswith("--mount") and "type=cache" in flag and any(place in flag for place in places)
-        for flag in step.flags
-    )
+    return any(flag.startswith("--mount") and "type=cache" in flag and any(place in flag for place in places) for flag in step.flags)
 
 
 def _more(step: Instruction, text: str) -> Edit | None:
@@ -125,10 +112,7 @@ def _managed(built: Built) -> Iterator[Found]:
                 or "PIP_BREAK_SYSTEM_PACKAGES" in install.command.variables
             )
             configured = any(
-                command.words[:3] == ("pip", "config", "set")
-                for step in stage.all
-                if step.name == "RUN"
-                for command in step.commands
+                command.words[:3] == ("pip", "config", "set") for step in stage.all if step.name == "RUN" for command in step.commands
             )
             if own and not free and not allowed and not configured and not in_venv(stage, install.command):
                 yield at(install.step, "pip-externally-managed", "error")
@@ -139,11 +123,7 @@ def _caches(built: Built) -> Iterator[Found]:
     kept = {name for name, (value, _step) in built.environment.items() if value not in ("", "0", "off")}
     lines: set[int] = set()
     for install in built.installs:
-        quiet = (
-            install.tool != "pip"
-            or install.has("--no-cache-dir")
-            or "PIP_NO_CACHE_DIR" in kept | install.command.variables.keys()
-        )
+        quiet = install.tool != "pip" or install.has("--no-cache-dir") or "PIP_NO_CACHE_DIR" in kept | install.command.variables.keys()
         if not quiet and not _cached(install.step, "pip", ".cache") and install.step.first not in lines:
             lines.add(install.step.first)
             yield at(install.step, "pip-cache-kept", "note", edit=_without_cache(install.step))
@@ -159,9 +139,7 @@ def _without_cache(step: Instruction) -> Edit | None:
 
 def _lost_arguments(built: Built) -> Iterator[Found]:
     """ARGs before the first FROM are not there behind it."""
-    outside = {
-        name for instruction in built.recipe.arguments if instruction.name == "ARG" for name in instruction.assigned
-    }
+    outside = {name for instruction in built.recipe.arguments if instruction.name == "ARG" for name in instruction.assigned}
     for stage in built.recipe.stages:
         known = {name for step in stage.all if step.name in ("ARG", "ENV") for name in step.assigned}
         for name in sorted(outside - known - _PREDEFINED):
@@ -170,9 +148,7 @@ def _lost_arguments(built: Built) -> Iterator[Found]:
                 if re.search(rf"(?<![\\$])\$(?:\{{{name}\b|{name}\b)", step.value + step.heredoc) and not local:
                     finding = at(step, "arg-lost-after-from", "error")
                     yield finding._replace(
-                        edit=Edit(
-                            line=[stage.start.last, stage.start.last], text=f"FROM {stage.start.value}\nARG {name}"
-                        )
+                        edit=Edit(line=[stage.start.last, stage.start.last], text=f"FROM {stage.start.value}\nARG {name}")
                         if not stage.start.flags and stage.start.first == stage.start.last
                         else None
                     )
@@ -188,9 +164,7 @@ def _secrets(built: Built) -> Iterator[Found]:
         text = step.value + step.heredoc
         if step.name in ("COPY", "ADD") and step.flag("from") is None:
             files = [
-                word
-                for word in (step.exec_form or text.split())[:-1]
-                if is_one("file of a secret", word.rstrip("/").rpartition("/")[2])
+                word for word in (step.exec_form or text.split())[:-1] if is_one("file of a secret", word.rstrip("/").rpartition("/")[2])
             ]
             if files:
                 yield at(step, "secrets-in-layer", "error", " ".join(files))
@@ -218,21 +192,15 @@ def _argument(built: Built, step: Instruction) -> Iterator[Found]:
         used = [
             instruction
             for instruction in built.steps
-            if instruction.first > step.last
-            and re.search(rf"\$(?:\{{{name}\b|{name}\b)", instruction.value + instruction.heredoc)
+            if instruction.first > step.last and re.search(rf"\$(?:\{{{name}\b|{name}\b)", instruction.value + instruction.heredoc)
         ]
         if used or default:
-            yield Found(
-                "secrets-in-layer", "error", step.first, max(step.last, used[0].last if used else 0), f"ARG {name}"
-            )
+            yield Found("secrets-in-layer", "error", step.first, max(step.last, used[0].last if used else 0), f"ARG {name}")
 
 
 def _logs_in(commands: tuple[Command, ...]) -> bool:
     """A login whose token is given to it: by a word, a variable or what is piped into it."""
-    return any(
-        _LOGIN.search(command.text) and re.search(r"\$|--?(?:token|password|p)\b[= ]\S", command.text)
-        for command in commands
-    )
+    return any(_LOGIN.search(command.text) and re.search(r"\$|--?(?:token|password|p)\b[= ]\S", command.text) for command in commands)
 
 
 # -- how it starts -------------------------------------------------------------------------------------

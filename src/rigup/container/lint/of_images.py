@@ -24,8 +24,7 @@ _OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 _CPU_NAMES = ("tensorflow-cpu", "intel-tensorflow")
 _NVENC = re.compile(r"nvenc|nvdec|cuvid|hwaccel[= ]cuda|PyNvVideoCodec|torchcodec|\bdali\b", re.IGNORECASE)
 _GRAPHICS = re.compile(
-    r"libvulkan|vulkan-tools|mesa-vulkan|libegl|libgl1|libglvnd|libgles|pyrender|isaac|blender|vglrun|xvfb.*gl",
-    re.IGNORECASE,
+    r"libvulkan|vulkan-tools|mesa-vulkan|libegl|libgl1|libglvnd|libgles|pyrender|isaac|blender|vglrun|xvfb.*gl", re.IGNORECASE
 )
 _CUDA_TAG = re.compile(r"\d+\.\d+(?:\.\d+)?(?:-cudnn\d*)?-(?:base|runtime|devel)-\w[\w.]*")
 _TORCH_TAG = re.compile(r"(\d+\.\d+(?:\.\d+)?)-cuda(\d+\.\d+(?:\.\d+)?)-cudnn(\d+)-(runtime|devel)")
@@ -113,24 +112,18 @@ def _cpu_only(built: Built) -> Iterator[Found]:
             re.search(r"/whl/(?:cu|rocm|xpu)", index) for index in install.indexes
         )
         names = [
-            name
-            for name, version in install.wanted.items()
-            if (name == "torch" and (cpu_index or "+cpu" in version)) or name in _CPU_NAMES
+            name for name, version in install.wanted.items() if (name == "torch" and (cpu_index or "+cpu" in version)) or name in _CPU_NAMES
         ]
-        if (
-            "onnxruntime" in install.wanted
-            and not {"onnxruntime-gpu", "onnxruntime-rocm"} & gpu_names
-            and "torch" not in gpu_names
-        ):
+        if "onnxruntime" in install.wanted and not {"onnxruntime-gpu", "onnxruntime-rocm"} & gpu_names and "torch" not in gpu_names:
             names.append("onnxruntime")
         if names:
             yield at(install.step, "base-image-cpu-only", "error", source="knowledge/torch_builds")
 
 
 def _is_rocm(install: Install) -> bool:
-    return any(
-        "rocm" in index or "amd.com" in index or "radeon.com" in index for index in install.indexes
-    ) or "rocm" in install.wanted.get("torch", "")
+    return any("rocm" in index or "amd.com" in index or "radeon.com" in index for index in install.indexes) or "rocm" in install.wanted.get(
+        "torch", ""
+    )
 
 
 def _torch_again(built: Built) -> Iterator[Found]:
@@ -139,11 +132,7 @@ def _torch_again(built: Built) -> Iterator[Found]:
     held = base.torch if base.build.package == "torch" or base.torch else ""
     for install in built.installs:
         version = install.wanted.get("torch", install.wanted.get("pytorch"))
-        if (
-            version is None
-            or install.has("--no-deps")
-            or (in_venv(built.stage, install.command) and install.tool != "conda")
-        ):
+        if version is None or install.has("--no-deps") or (in_venv(built.stage, install.command) and install.tool != "conda"):
             continue
         new = not held or _replaces(install, version, held)
         if base.vendor == "amd" or (base.build.kind == "rocm"):
@@ -236,9 +225,7 @@ def _has_extension(built: Built, place: str) -> bool:
     name = place.rstrip("/").rpartition("/")[2] if place not in (".", "./") else ""
     files = {f"{name}/setup.py" if name else "setup.py", place.lstrip("/").removeprefix("./").rstrip("/") + "/setup.py"}
     files |= (
-        {instruction.value.split()[0].rstrip("/").removeprefix("./") + "/setup.py" for instruction in _copied(built)}
-        if not name
-        else set()
+        {instruction.value.split()[0].rstrip("/").removeprefix("./") + "/setup.py" for instruction in _copied(built)} if not name else set()
     )
     return any(_COMPILES.search(built.read(path)) for path in files)
 
@@ -257,9 +244,7 @@ def _mixed(built: Built, stage: Stage, found: Image, step: Instruction) -> Itera
     compiler, first = found.build.cuda, stage.chain[0].start
     torch = _torch_cuda(built, stage) or (found.build.cuda if found.torch else "")
     if compiler and torch and version_key(compiler)[:1] != version_key(torch)[:1]:
-        yield Found(
-            "cuda-runtime-mixed", "error", first.first, step.last, f"FROM {first.value}", None, "knowledge/torch_builds"
-        )
+        yield Found("cuda-runtime-mixed", "error", first.first, step.last, f"FROM {first.value}", None, "knowledge/torch_builds")
 
 
 def _torch_cuda(built: Built, stage: Stage) -> str:
@@ -288,10 +273,7 @@ def _variables(built: Built) -> Iterator[Found]:
     if _OVERRIDE in variables:
         value, step = variables[_OVERRIDE]
         yield at(
-            step,
-            "override-in-image",
-            "error" if built.site and is_bad(value, built.site) else "warning",
-            source="knowledge/gfx_overrides",
+            step, "override-in-image", "error" if built.site and is_bad(value, built.site) else "warning", source="knowledge/gfx_overrides"
         )
     if "NVIDIA_DRIVER_CAPABILITIES" in variables:
         value, step = variables["NVIDIA_DRIVER_CAPABILITIES"]
@@ -344,11 +326,7 @@ def of_machine(found: Image, site: Site, first: int, last: int, overridden: bool
     late = [verdict for verdict in verdicts if verdict.cause == "container-requires-newer-driver"]
     if late or refused(found, tuple(cards), site):
         yield Found("driver-too-old-for-image", "error", first, last, found.name, None, "knowledge/cuda_driver")
-    without = [
-        verdict
-        for verdict in verdicts
-        if not verdict.served.served and verdict.cause != "container-requires-newer-driver"
-    ]
+    without = [verdict for verdict in verdicts if not verdict.served.served and verdict.cause != "container-requires-newer-driver"]
     if without and len(without) == len(verdicts) and not overridden:
         yield Found("base-image-arch-dropped", "error", first, last, found.name, None, "knowledge/torch_builds")
 
@@ -379,14 +357,7 @@ def _wheels(built: Built, site: Site) -> Iterator[Found]:
         wheel = torch_build(version[1], f"cu{cuda[1]}{cuda[2]}")
         if wheel is None:
             continue
-        build = Candidate(
-            package="torch",
-            version=version[1],
-            kind="cuda",
-            code=tuple(wheel.code),
-            cuda=wheel.cuda,
-            source="torch_builds",
-        )
+        build = Candidate(package="torch", version=version[1], kind="cuda", code=tuple(wheel.code), cuda=wheel.cuda, source="torch_builds")
 
         judged = [judge(msgspec.structs.replace(image("torch"), build=build), card, site) for card in cards]
         if all(not verdict.served.served and verdict.cause != "container-requires-newer-driver" for verdict in judged):

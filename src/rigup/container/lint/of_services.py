@@ -80,16 +80,8 @@ def _amd(judged: Judged) -> Iterator[Found]:
     """ROCm needs both nodes."""
     named = " ".join(judged.devices)
     kfd, dri = "/dev/kfd" in named, "/dev/dri" in named
-    rocm = (
-        judged.image.vendor == "amd" or judged.image.build.kind == "rocm" or re.search(r"\brocm|hipcc", judged.command)
-    )
-    other = (
-        "/dev/dxg" in named
-        or "amd.com/" in named
-        or judged.runtime == "amd"
-        or judged.privileged
-        or judged.image.vendor == "any"
-    )
+    rocm = judged.image.vendor == "amd" or judged.image.build.kind == "rocm" or re.search(r"\brocm|hipcc", judged.command)
+    other = "/dev/dxg" in named or "amd.com/" in named or judged.runtime == "amd" or judged.privileged or judged.image.vendor == "any"
     if rocm and (kfd != dri) and not other and not judged.off:
         node = judged.service.all.get("devices") or judged.service.all.get("runArgs") or judged.service.all
         yield on(node, "rocm-device-missing", "error", named)
@@ -257,9 +249,7 @@ def _image(judged: Judged) -> Iterator[Found]:
         if judged.asks and kind.vendor == "cpu" and kind.gpu_tag and not judged.off:
             yield on(named, "base-image-cpu-only", "error", named.text)
         if judged.site is not None:
-            yield from of_machine(
-                judged.image, judged.site, named.first, named.last, _OVERRIDE in judged.service.variables
-            )
+            yield from of_machine(judged.image, judged.site, named.first, named.last, _OVERRIDE in judged.service.variables)
     platform = every.get("platform")
     if platform is not None and judged.site is not None and other_platform(platform.text, judged.site):
         yield on(platform, "image-for-other-cpu", "error")
@@ -282,11 +272,7 @@ def _secrets(judged: Judged) -> Iterator[Found]:
 def _is_literal_secret(name: str, value: str) -> bool:
     plain = value.strip()
     return (
-        is_secret(name)
-        and not _FILLED.search(plain)
-        and len(plain) >= 20
-        and bool(re.search(r"\d", plain))
-        and not plain.startswith("/")
+        is_secret(name) and not _FILLED.search(plain) and len(plain) >= 20 and bool(re.search(r"\d", plain)) and not plain.startswith("/")
     )
 
 

@@ -66,11 +66,7 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         words = split(self.value)
         if self.name == "ENV" and words and "=" not in words[0]:
             return {words[0]: " ".join(words[1:])}
-        return {
-            name: value
-            for name, equals, value in (word.partition("=") for word in words)
-            if equals or self.name == "ARG"
-        }
+        return {name: value for name, equals, value in (word.partition("=") for word in words) if equals or self.name == "ARG"}
 
     def flag(self, name: str) -> str | None:
         """The value of `--name=`; None where it is not there."""
@@ -149,23 +145,7 @@ def commands(text: str) -> Iterator[Command]:
 
 def _command(words: list[str]) -> Iterator[Command]:
     variables = {}
-    keywords = (
-        "if",
-        "then",
-        "else",
-        "do",
-        "done",
-        "fi",
-        "{",
-        "}",
-        "!",
-        "while",
-        "for",
-        "time",
-        "exec",
-        "sudo",
-        "export",
-    )
+    keywords = ("if", "then", "else", "do", "done", "fi", "{", "}", "!", "while", "for", "time", "exec", "sudo", "export")
     rest = list(words)
     while rest:
         if found := _ASSIGNED.fullmatch(rest[0]):
@@ -199,9 +179,7 @@ def dockerfile(text: str) -> Recipe:
             start, body = instruction, []
         elif start is None:
             arguments.append(instruction)
-            known |= {
-                name: value for name, value in instruction.assigned.items() if instruction.name == "ARG" and value
-            }
+            known |= {name: value for name, value in instruction.assigned.items() if instruction.name == "ARG" and value}
         else:
             body.append(instruction)
     return Recipe(stages=tuple(stages), arguments=tuple(arguments))
@@ -244,9 +222,7 @@ def _instructions(text: str) -> Iterator[Instruction]:
                     inside.append(lines[at])
                     at += 1
                 at += 1
-        yield Instruction(
-            name=name.upper(), value=value, first=first, last=at, flags=tuple(flags), heredoc="\n".join(inside)
-        )
+        yield Instruction(name=name.upper(), value=value, first=first, last=at, flags=tuple(flags), heredoc="\n".join(inside))
 
 
 # -- Apptainer definitions -------------------------------------------------------------------------------
@@ -271,9 +247,7 @@ def definition(text: str) -> Recipe:
     base, at = head.get("from", ("", 1))
     remote = head.get("bootstrap", ("docker", 1))[0].lower() in ("docker", "oras", "library", "shub")
     start = Instruction(name="FROM", value=base, first=at, last=at)
-    return Recipe(
-        stages=(Stage(base=base if remote else "scratch", name="", start=start, body=tuple(body)),), definition=True
-    )
+    return Recipe(stages=(Stage(base=base if remote else "scratch", name="", start=start, body=tuple(body)),), definition=True)
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:

@@ -84,10 +84,7 @@ def marked(text: str) -> Marked:
 
 
 def _marked(node: yaml.Node, depth: int) -> Marked:
-    first, last = (
-        node.start_mark.line + 1,
-        max(node.end_mark.line + (node.end_mark.column > 0), node.start_mark.line + 1),
-    )
+    first, last = (node.start_mark.line + 1, max(node.end_mark.line + (node.end_mark.column > 0), node.start_mark.line + 1))
     if depth > 40:
         raise Unreadable("too deep")
     if isinstance(node, yaml.MappingNode):
@@ -99,9 +96,7 @@ def _marked(node: yaml.Node, depth: int) -> Marked:
                 found = {**below.keys, **found}
             else:
                 found[str(key.value)] = below
-        return Marked(
-            found, first, max([last if node.flow_style else first, *(value.last for value in found.values())])
-        )
+        return Marked(found, first, max([last if node.flow_style else first, *(value.last for value in found.values())]))
     if isinstance(node, yaml.SequenceNode):
         items = [_marked(child, depth + 1) for child in node.value]
         return Marked(items, first, max([last if node.flow_style else first, *(item.last for item in items)]))
@@ -125,9 +120,15 @@ def compose(text: str) -> tuple[Marked, list[Service]]:
 
 def _service(name: str, node: Marked) -> Service:
     return Service(
-        name=name, first=node.first, last=node.last, all=node, image=node.get("image"), words=_words(node.get("command")) or _words(node.get("entrypoint")),
-        variables=dict(_variables(node.get("environment"))), build=_build(node.get("build")),
-    )  # fmt: skip
+        name=name,
+        first=node.first,
+        last=node.last,
+        all=node,
+        image=node.get("image"),
+        words=_words(node.get("command")) or _words(node.get("entrypoint")),
+        variables=dict(_variables(node.get("environment"))),
+        build=_build(node.get("build")),
+    )
 
 
 def _words(node: Marked | None) -> tuple[str, ...]:
@@ -179,6 +180,13 @@ def devcontainer(text: str) -> Service:
     }
     folder = str(PurePosixPath(context.text)) if context else "."
     return Service(
-        name="", first=first, last=last, all=whole, image=whole.get("image"), words=(), variables=variables,
-        build=(folder, file.text, "") if file else None, dev=True,
-    )  # fmt: skip
+        name="",
+        first=first,
+        last=last,
+        all=whole,
+        image=whole.get("image"),
+        words=(),
+        variables=variables,
+        build=(folder, file.text, "") if file else None,
+        dev=True,
+    )

@@ -8,9 +8,14 @@ _HOLES = {"kubernetes": "pod", "devcontainer": "editor", "compose": "compose", "
 
 
 def what_starts_it(
-    world: World | None = None, pod: Symptom | None = seen(tag="pod-spoken-of"), compose: Symptom | None = seen(tag="compose-spoken-of"), lxd: Symptom | None = seen(tag="lxd-spoken-of"),
-    lxc: Symptom | None = seen(tag="lxc-spoken-of"), enroot: Symptom | None = seen("enroot-shown"), editor: Symptom | None = seen(tag="devcontainer-spoken-of"),
-) -> Params:  # fmt: skip
+    world: World | None = None,
+    pod: Symptom | None = seen(tag="pod-spoken-of"),
+    compose: Symptom | None = seen(tag="compose-spoken-of"),
+    lxd: Symptom | None = seen(tag="lxd-spoken-of"),
+    lxc: Symptom | None = seen(tag="lxc-spoken-of"),
+    enroot: Symptom | None = seen("enroot-shown"),
+    editor: Symptom | None = seen(tag="devcontainer-spoken-of"),
+) -> Params:
     """A manifest or a file that is shown is what people change; a command that is shown says what it is by its name."""
     engine = str((world and world.get("container")) or "")
     engine = {"singularity": "apptainer", "nerdctl": "docker"}.get(engine, engine)
@@ -25,9 +30,12 @@ def what_starts_it(
 
 
 def what_it_is_said_to_be_started_by(
-    knew: Params, podman: Symptom | None = seen(tag="podman-spoken-of"), apptainer: Symptom | None = seen("apptainer-in-words"),
-    pod: Symptom | None = seen("kubernetes-in-words", "k3s-named"), docker: Symptom | None = seen("docker-in-words"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    podman: Symptom | None = seen(tag="podman-spoken-of"),
+    apptainer: Symptom | None = seen("apptainer-in-words"),
+    pod: Symptom | None = seen("kubernetes-in-words", "k3s-named"),
+    docker: Symptom | None = seen("docker-in-words"),
+) -> Params:
     """Where nothing is shown a word is enough; docker is what most have."""
     starters = (("podman", podman), ("apptainer", apptainer), ("docker", docker), ("kubernetes", pod))
     return {"starter": knew.get("starter") or next((name for name, fact in starters if fact is not None), "docker")}

@@ -8,12 +8,7 @@ from rigup.language import _
 from rigup.machine.kinds import Gpu, Platform, Symptom
 
 _MOST = 6  # that are told
-_NAMED = (
-    "shorter",
-    "raised",
-    "lowered",
-    "engine",
-)  # a value that the program's own message names, or an engine's own way
+_NAMED = ("shorter", "raised", "lowered", "engine")  # a value that the program's own message names, or an engine's own way
 
 
 def cards_there(cards: Every[Gpu] = every(Gpu), told: Symptom | None = seen("several-cards-in-words")) -> Params:
@@ -32,9 +27,7 @@ def less_in_words_of_the_program(knew: Params, card: Gpu | None = None, platform
         return {}
     system = str(platform.get("system") or "") if platform else ""
     mac = card is not None and card.get("vendor") == "apple"
-    return {
-        "how": _in_words(knew.get("signs") or (), system or ("macos" if mac else "linux"), bool(knew.get("several")))
-    }
+    return {"how": _in_words(knew.get("signs") or (), system or ("macos" if mac else "linux"), bool(knew.get("several")))}
 
 
 def less_on_a_mac(knew: Params) -> Params:

@@ -51,9 +51,4 @@ def decimal_meant(value: str) -> str | None:
 def is_tried_in_vain(typed: Symptom | None, card: Gpu, torch: Torch) -> bool:
     """Whether a value stands before one command only, of a torch that has no code for the card without it either."""
     isa = str(card.get("isa") or "")
-    return (
-        typed is not None
-        and bool(isa and torch.get("code"))
-        and not runs_on(isa, torch.code)
-        and harms(isa, typed.get("value"))
-    )
+    return typed is not None and bool(isa and torch.get("code")) and not runs_on(isa, torch.code) and harms(isa, typed.get("value"))

@@ -1,17 +1,7 @@
 """Services that compute on GPUs, and the unit that a process belongs to."""
 
 # Services that compute on GPUs, by their units' names.
-COMPUTING = (
-    "ollama",
-    "vllm",
-    "llama-server",
-    "llamacpp",
-    "comfyui",
-    "localai",
-    "jupyterhub",
-    "jupyterlab",
-    "text-generation-webui",
-)
+COMPUTING = ("ollama", "vllm", "llama-server", "llamacpp", "comfyui", "localai", "jupyterhub", "jupyterlab", "text-generation-webui")
 
 
 def service_of(process: str) -> str:

@@ -6,11 +6,7 @@ from itertools import chain
 from msgspec import structs
 
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
-from rigup.diagnosis.guard.companions import (
-    seen_by_a_kernel_anew,
-    with_the_audio_that_is_there,
-    without_what_was_compiled_for_it,
-)
+from rigup.diagnosis.guard.companions import seen_by_a_kernel_anew, with_the_audio_that_is_there, without_what_was_compiled_for_it
 from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.lent import left_to_its_owner
@@ -31,15 +27,22 @@ _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshen
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
 _ENDS_WORK = (
-    "restart-machine", "reload-driver", "reload-module", "reload-module-under-service", "reset-gpu", "tell-engine", "install-container-toolkit", "use-cgroupfs", "power-cycle", "switch-mig-off",
-)  # fmt: skip
+    "restart-machine",
+    "reload-driver",
+    "reload-module",
+    "reload-module-under-service",
+    "reset-gpu",
+    "tell-engine",
+    "install-container-toolkit",
+    "use-cgroupfs",
+    "power-cycle",
+    "switch-mig-off",
+)
 
 
 def named_by_node(steps: list[Step], setting: Setting) -> list[Step]:
     """An override without a number speaks to every card: where it would break one, the card that needs it is named."""
-    return [
-        _by_node(step, setting) if step.kind in _PLAIN and step.params["name"] == OVERRIDE else step for step in steps
-    ]
+    return [_by_node(step, setting) if step.kind in _PLAIN and step.params["name"] == OVERRIDE else step for step in steps]
 
 
 def _by_node(step: Step, setting: Setting) -> Step:
@@ -54,10 +57,7 @@ def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
     if setting.system != "windows":
         return steps
     return [
-        make("unset-variable-of-windows", {"name": step.params["name"]}, KINDS)
-        if step.kind == "unset-variable"
-        else step
-        for step in steps
+        make("unset-variable-of-windows", {"name": step.params["name"]}, KINDS) if step.kind == "unset-variable" else step for step in steps
     ]
 
 
@@ -67,9 +67,7 @@ def typed(steps: list[Step], setting: Setting) -> list[Step]:
         return steps
     known = setting.shell or setting.system in ("linux", "macos", "windows")
     return [
-        _as_typed(step, setting.system == "windows")
-        if step.kind in OF_A_SHELL and (known or _of_unix(step, setting))
-        else step
+        _as_typed(step, setting.system == "windows") if step.kind in OF_A_SHELL and (known or _of_unix(step, setting)) else step
         for step in steps
     ]
 
@@ -95,9 +93,7 @@ def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:
     python = made["python"]
     if any(step.kind == NATIVE for step in steps):
         pip = (*made_by(steps, setting), "-m", "pip")
-        return [
-            structs.replace(step, commands=tuple(_inside(argv, pip, "") for argv in step.commands)) for step in steps
-        ]
+        return [structs.replace(step, commands=tuple(_inside(argv, pip, "") for argv in step.commands)) for step in steps]
     if not python.replace(".", "").isdigit():
         return steps
     name = f"env-{python}"
@@ -141,9 +137,7 @@ def of_the_variant(steps: list[Step], setting: Setting) -> list[Step]:
 
 def _of_the_variant(argv: tuple[str, ...]) -> tuple[str, ...]:
     index = _OF_A_VARIANT.fullmatch(argv[-1])
-    named = any(
-        word.startswith("torch==2.") for word in argv
-    )  # of older releases some bear no variant in their version
+    named = any(word.startswith("torch==2.") for word in argv)  # of older releases some bear no variant in their version
     if index is None or not named or "--force-reinstall" not in argv:
         return argv
     kept = (word for word in argv if word != "--force-reinstall")
@@ -156,9 +150,7 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     if setting.system == "macos":
         return steps
     return [
-        make("choose-build", {"wish": "torch"}, KINDS)
-        if step.kind in plain and step.params["package"] == "torch"
-        else step
+        make("choose-build", {"wish": "torch"}, KINDS) if step.kind in plain and step.params["package"] == "torch" else step
         for step in steps
     ]
 
@@ -168,10 +160,7 @@ def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Ste
     if not any(name.startswith(_HAVE_PERSISTENCED) for name in setting.packages) and not setting.persistenced:
         return steps
     stop, start = (("systemctl", word, "nvidia-persistenced") for word in ("stop", "start"))
-    return [
-        structs.replace(step, commands=(stop, *step.commands, start)) if step.kind == "reload-driver" else step
-        for step in steps
-    ]
+    return [structs.replace(step, commands=(stop, *step.commands, start)) if step.kind == "reload-driver" else step for step in steps]
 
 
 def services_look_again(steps: list[Step], setting: Setting) -> list[Step]:
@@ -189,10 +178,7 @@ def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
 
 def flavour_once(steps: list[Step], setting: Setting) -> list[Step]:
     """The commands that install a branch for these cards choose the flavour that drives them: it is not changed once more."""
-    chosen = any(
-        step.kind in ("install-driver-branch", "build-driver-packages") and step.commands and setting.isas
-        for step in steps
-    )
+    chosen = any(step.kind in ("install-driver-branch", "build-driver-packages") and step.commands and setting.isas for step in steps)
     return [step for step in steps if step.kind != "install-module-flavour"] if chosen else steps
 
 
@@ -200,9 +186,7 @@ def with_last_branches(steps: list[Step], setting: Setting) -> list[Step]:
     """Where nobody names the card, a driver "or newer" is said with the branches at which older cards end."""
     if setting.isas:
         return steps
-    sentence = _(
-        "install the NVIDIA driver {branch} or newer, but none past the last branch of the card (older ones end at {ends})"
-    )
+    sentence = _("install the NVIDIA driver {branch} or newer, but none past the last branch of the card (older ones end at {ends})")
     ends = ", ".join(last_branches())
     return [
         structs.replace(step, title=sentence.format(branch=step.params["branch"], ends=ends))
@@ -231,15 +215,30 @@ def _elsewhere(setting: Setting) -> list[Step]:
 def _is_idle(step: Step, setting: Setting) -> bool:
     """Whether the step stops one card alone, and programs are listed on others."""
     index = step.params.get("index", "").lower()
-    return (
-        step.kind == "reset-gpu"
-        and not setting.shared
-        and bool(setting.at_work)
-        and ":" in index
-        and index not in setting.at_work
-    )
+    return step.kind == "reset-gpu" and not setting.shared and bool(setting.at_work) and ":" in index and index not in setting.at_work
 
 
 CHANGES: tuple[Change, ...] = (
-    left_to_its_owner, named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_was_compiled_for_it, seen_by_a_kernel_anew, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, of_the_variant, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
-)  # fmt: skip
+    left_to_its_owner,
+    named_by_node,
+    with_windows_words,
+    typed,
+    no_torch_unasked,
+    with_the_audio_that_is_there,
+    without_what_was_compiled_for_it,
+    seen_by_a_kernel_anew,
+    torch_by_conda,
+    without_what_holds_the_card,
+    in_the_configuration,
+    services_look_again,
+    spelt_out,
+    flavour_once,
+    in_a_new_environment,
+    in_the_project,
+    of_the_variant,
+    in_the_start_command,
+    in_the_python_that_failed,
+    in_the_image,
+    with_last_branches,
+    drained_first,
+)

@@ -84,6 +84,4 @@ def _of_ollama(kind: str, params: dict[str, str], family: str, setting: Setting)
 def _vendor(steps: list[Step], setting: Setting) -> str:
     """Of what the way installs, sets or hands in, else of the cards."""
     spoken = " ".join(value for step in steps for value in step.params.values()).lower()
-    return next(
-        (vendor for vendor, words in _SPEAK_OF.items() if any(word in spoken for word in words)), setting.vendor
-    )
+    return next((vendor for vendor, words in _SPEAK_OF.items() if any(word in spoken for word in words)), setting.vendor)

@@ -60,9 +60,7 @@ def _newest_with_audio(variant: str, setting: Setting) -> TorchBuild | None:
         for build in builds(setting.system or "linux", setting.machine or "x86_64")
         if (build.variant.startswith("rocm") if rocm else build.variant == variant)
     )
-    return next(
-        (build for build in same if _own(build.torch) and all(runs_on(chip, build.code) for chip in chips)), None
-    )
+    return next((build for build in same if _own(build.torch) and all(runs_on(chip, build.code) for chip in chips)), None)
 
 
 def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> list[Step]:

@@ -49,7 +49,4 @@ def _companions(build: CondaBuild, setting: Setting, step: Step) -> list[str]:
     """Those that are there, at the release that belongs to torch's, where that is built."""
     same = version_key(build.version)[:2] == version_key(step.params["torch"])[:2]
     there = [name for name in ("torchvision", "torchaudio") if name in setting.conda_torch]
-    return [
-        f"{name}={wanted}" if same and (wanted := step.params.get(name)) and conda_has(name, wanted) else name
-        for name in there
-    ]
+    return [f"{name}={wanted}" if same and (wanted := step.params.get(name)) and conda_has(name, wanted) else name for name in there]

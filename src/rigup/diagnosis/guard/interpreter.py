@@ -9,9 +9,7 @@ from rigup.machine.store import Facts
 _EMBEDDED, _TYPED, _LOOKED_UP = "embedded-python-typed", "program-of-an-environment-typed", "python-looked-up"
 _IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
 _IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
-_OF_A_BUILD = lazy_regex(
-    r"/uv/builds-v\d+/|/\.tmp[^/]*$|/pip-(?:build-env|ephem|install|wheel)[-_\w]*(?:/|$)|/uv-build-env"
-)
+_OF_A_BUILD = lazy_regex(r"/uv/builds-v\d+/|/\.tmp[^/]*$|/pip-(?:build-env|ephem|install|wheel)[-_\w]*(?:/|$)|/uv-build-env")
 _VENV_FOLDER = lazy_regex(r"\.?v?env(?:[-_.]?[\w.-]{1,20})?|[\w-]{1,20}[-_.]v?env")
 _TOOLS_FOLDER = lazy_regex(r"(?i)\\(?:uv\\tools|pipx\\venvs)\\[^\\]{1,80}")
 _OWN_FOLDER = lazy_regex(
@@ -32,9 +30,7 @@ def interpreter(finding: Finding, facts: Facts) -> str:
     every_line = [str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom)]
     looked_up = [f"{_folder_of(symptom)}/lib/python3/site-packages" for symptom in facts.heard(_LOOKED_UP)]
     for lines in (own, looked_up, every_line):
-        prefixes = {
-            found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text) if not _OF_A_BUILD.search(found)
-        }
+        prefixes = {found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text) if not _OF_A_BUILD.search(found)}
         if len(prefixes) == 1 and not _SYSTEMS.fullmatch(prefix := prefixes.pop()):
             return f"{prefix}/bin/python"
         windows = {_python_of_windows(found) for text in lines for found in _IN_WINDOWS.findall(text)}

@@ -5,15 +5,24 @@ from rigup.steps import KINDS, Step, make
 
 _OF_THE_HOST = ("kernel", "host-of-container", "every-node", "every-gpu-node")
 _OF_THE_CARD = (
-    "power-cycle", "other-slot", "check-supply", "cool-card", "cool-card-by-sensors", "cool-passive-card", "replace-card", "replace-card-later", "enlarge-bars", "change-firmware", "slot-of-processor",
-    "newer-board", "slot-with-all-lanes", "slot-at-full-speed", "switch-secure-boot-off",
-)  # fmt: skip
+    "power-cycle",
+    "other-slot",
+    "check-supply",
+    "cool-card",
+    "cool-card-by-sensors",
+    "cool-passive-card",
+    "replace-card",
+    "replace-card-later",
+    "enlarge-bars",
+    "change-firmware",
+    "slot-of-processor",
+    "newer-board",
+    "slot-with-all-lanes",
+    "slot-at-full-speed",
+    "switch-secure-boot-off",
+)
 _CHOSEN_BY_WHO_RENTS = "image-"  # beginning of the kinds that choose or build the image
-_INSTEAD = {
-    "notebook": "new-session",
-    "container": "rent-another-machine",
-    "machine": "move-cloud-machine",
-}
+_INSTEAD = {"notebook": "new-session", "container": "rent-another-machine", "machine": "move-cloud-machine"}
 _LEAVING = (*_INSTEAD.values(), "rent-machine-with-driver", "ask-for-option-when-renting")
 
 

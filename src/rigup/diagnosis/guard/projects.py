@@ -24,10 +24,7 @@ def in_the_project(steps: list[Step], setting: Setting) -> list[Step]:
     translate = _TOOLS.get(setting.project)
     if translate is None:
         return steps
-    told = [
-        structs.replace(step, commands=tuple(argv for old in step.commands for argv in translate(old, setting)))
-        for step in steps
-    ]
+    told = [structs.replace(step, commands=tuple(argv for old in step.commands for argv in translate(old, setting))) for step in steps]
     return [part for step in told for part in (step, *_index_alone(step))]
 
 
@@ -86,10 +83,7 @@ def _by_poetry(argv: Argv, _setting: Setting) -> list[Argv]:
         return [("poetry", "remove", *packages)]
     if verb == "install" and index:
         source = _named(index)
-        return [
-            ("poetry", "source", "add", "--priority=explicit", source, index),
-            ("poetry", "add", "--source", source, *packages),
-        ]
+        return [("poetry", "source", "add", "--priority=explicit", source, index), ("poetry", "add", "--source", source, *packages)]
     if verb != "install" or options.difference(("--upgrade",)):
         return [("poetry", "run", *argv)] if argv[:1] == ("python",) else [argv]
     latest = "@latest" if "--upgrade" in options else ""

@@ -8,14 +8,7 @@ from rigup.knowledge.torch_builds import builds
 from rigup.steps import Step
 
 _OF_CONDA = ("install-from-conda", "install-from-channel", "remove-with-conda", "install-with-conda")
-_OF_MODULES = (
-    "find-out",
-    "load-module",
-    "reload-module",
-    "reload-module-under-service",
-    "reload-driver",
-    "blacklist-module",
-)
+_OF_MODULES = ("find-out", "load-module", "reload-module", "reload-module-under-service", "reload-driver", "blacklist-module")
 _OF_UNIX = (
     "show-room",
     "show-room-of",
@@ -64,12 +57,7 @@ def newer_than_a_last_branch(step: Step, setting: Setting) -> bool:
 def flavour_of_a_branch_past_the_card(step: Step, setting: Setting) -> bool:
     """No flavour of a branch that has dropped the card drives it, and none of it has a closed module for it."""
     ends = [int(last) for isa in setting.isas if (last := driver_branch_for(isa))]
-    return (
-        step.kind == "install-module-flavour"
-        and bool(ends)
-        and setting.branch.isdigit()
-        and int(setting.branch) > min(ends)
-    )
+    return step.kind == "install-module-flavour" and bool(ends) and setting.branch.isdigit() and int(setting.branch) > min(ends)
 
 
 def modules_of_linux_on_windows(step: Step, setting: Setting) -> bool:
@@ -96,12 +84,7 @@ def variable_of_another_maker(step: Step, setting: Setting) -> bool:
     maker = "apple" if setting.system == "macos" else setting.vendor
     name = str(step.params.get("name") or "")
     owners = {owner for prefix, owner in _READ_BY.items() if name.startswith(prefix)}
-    return (
-        step.kind in _SET_VARIABLES
-        and bool(maker and owners)
-        and maker not in owners
-        and not (maker == "amd" and name in _READ_BY_AMD)
-    )
+    return step.kind in _SET_VARIABLES and bool(maker and owners) and maker not in owners and not (maker == "amd" and name in _READ_BY_AMD)
 
 
 def toolkit_that_is_there(step: Step, setting: Setting) -> bool:
@@ -115,6 +98,14 @@ def tool_of_nvidia_for_another_card(step: Step, setting: Setting) -> bool:
 
 
 REFUSALS: tuple[Callable[[Step, Setting], bool], ...] = (
-    conda_where_pip_keeps_the_packages, group_that_holds_already, slot_that_such_a_board_has_not, newer_than_a_last_branch,
-    modules_of_linux_on_windows, tools_of_unix_on_windows, build_that_there_is_not, variable_of_another_maker, toolkit_that_is_there, tool_of_nvidia_for_another_card,
-)  # fmt: skip
+    conda_where_pip_keeps_the_packages,
+    group_that_holds_already,
+    slot_that_such_a_board_has_not,
+    newer_than_a_last_branch,
+    modules_of_linux_on_windows,
+    tools_of_unix_on_windows,
+    build_that_there_is_not,
+    variable_of_another_maker,
+    toolkit_that_is_there,
+    tool_of_nvidia_for_another_card,
+)

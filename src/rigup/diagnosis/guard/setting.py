@@ -45,9 +45,7 @@ _LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-word
 _BACKENDS = {"+xpu": "intel", "+rocm": "amd", "+cu": "nvidia"}  # as versions of torch name them
 _SPEAK_FOR = {"xpu-": "intel", "mps-": "apple"}  # beginnings of the ids of torch's own messages
 _OF_INTELS, _OTHERS_CARDS = wordings(tag="intel-asked-of-torch"), wordings(tag="nvidia-named card-named")
-_OF_ANY_MAKER = lazy_regex(
-    r"(?i)\bggml_vulkan\b|\bVulkan\d|\bvk::|\bprivateuseone\b|\bDirectML\b"
-)  # what runs on every maker's cards
+_OF_ANY_MAKER = lazy_regex(r"(?i)\bggml_vulkan\b|\bVulkan\d|\bvk::|\bprivateuseone\b|\bDirectML\b")  # what runs on every maker's cards
 _SHELL = wordings(tag="unix-shell-shown")
 _GOES_ON = wordings(tag="work-goes-on")
 _STARTS = wordings(tag="start-command-typed")
@@ -57,9 +55,11 @@ _CLOUD = wordings(tag="cloud-machine")
 _TORCHS_FAMILY = ("pytorch", "pytorch-cuda", "pytorch-mutex", "torchvision", "torchaudio", "cpuonly")
 _PROJECTS = ("uv", "poetry", "pixi")
 _FAMILIES = {
-    "debian": wordings(tag="family-of-debian"), "fedora": wordings(tag="family-of-fedora"), "suse": wordings(tag="family-of-suse"),
+    "debian": wordings(tag="family-of-debian"),
+    "fedora": wordings(tag="family-of-fedora"),
+    "suse": wordings(tag="family-of-suse"),
     "arch": wordings(tag="family-of-arch"),
-}  # fmt: skip
+}
 
 
 class Setting(NamedTuple):
@@ -181,9 +181,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         shell=bool(facts.heard(*_SHELL)) and not facts.heard(*_WINDOWS),
         shared=_is_shared(facts),
         busy=_is_busy(facts),
-        at_work=frozenset(
-            address for symptom in facts.heard("compute-programs-listed") for address in _addresses(symptom)
-        ),
+        at_work=frozenset(address for symptom in facts.heard("compute-programs-listed") for address in _addresses(symptom)),
         packages=_installed(facts),
         persistenced=bool(facts.heard("persistenced-holds-the-card")),
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
@@ -196,18 +194,15 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         service=finding.place.process.partition("service:")[2],
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
         framework=_framework(facts),
-        ollama=not facts.of(Torch)
-        and any(str(symptom.get("id")).startswith("ollama-") for symptom in facts.of(Symptom)),
+        ollama=not facts.of(Torch) and any(str(symptom.get("id")).startswith("ollama-") for symptom in facts.of(Symptom)),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
         lent=_lent(facts),
         node=finding.place.node,
         slurm=bool(facts.of(JobRequest) or facts.heard(*_SLURM)),
         cells=bool(facts.heard("notebook-cell-shown")),
-        xformers=bool(facts.heard("xformers-in-use"))
-        or any(package.get("name") == "xformers" for package in facts.of(Package)),
-        audio=bool(facts.heard(*_WITH_AUDIO))
-        or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
+        xformers=bool(facts.heard("xformers-in-use")) or any(package.get("name") == "xformers" for package in facts.of(Package)),
+        audio=bool(facts.heard(*_WITH_AUDIO)) or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )
 
 
@@ -234,9 +229,7 @@ def _torch_of_conda(facts: Facts) -> tuple[str, ...]:
 
 
 def _carries(facts: Facts) -> str:
-    versions = {str(driver.get("version")) for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"} - {
-        "None"
-    }
+    versions = {str(driver.get("version")) for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"} - {"None"}
     cuda = cuda_of_driver(versions.pop()) if len(versions) == 1 else None
     return str(cuda).partition(".")[0] if cuda else ""
 
@@ -270,9 +263,7 @@ def _distribution(finding: Finding, facts: Facts) -> Distribution | None:
     """Whose package manager a fix speaks to; nothing where worlds of several systems come into question."""
     kernel = finding.place.world.startswith("container")
     seen = [
-        d
-        for d in facts.of(Distribution)
-        if d.get("id") not in (None, "windows") and not (kernel and d.place.world.startswith("container"))
+        d for d in facts.of(Distribution) if d.get("id") not in (None, "windows") and not (kernel and d.place.world.startswith("container"))
     ]
     known = [d for d in seen if d.place.node in ("", finding.place.node)]
     return known[0] if len({d.get("id") for d in known}) == 1 else None
@@ -283,17 +274,11 @@ def _family(finding: Finding, facts: Facts) -> str:
     if any(row.get("id") for row in facts.of(Distribution)) and not finding.place.world.startswith("container"):
         return ""
     spoke = [
-        name
-        for name, ids in _FAMILIES.items()
-        if any(not symptom.place.world.startswith("container") for symptom in facts.heard(*ids))
+        name for name, ids in _FAMILIES.items() if any(not symptom.place.world.startswith("container") for symptom in facts.heard(*ids))
     ]
     if finding.place.world.startswith("container"):
         return ""
-    kernels = {
-        str(platform.release)
-        for platform in facts.of(Platform)
-        if platform.get("system") == "linux" and platform.get("release")
-    }
+    kernels = {str(platform.release) for platform in facts.of(Platform) if platform.get("system") == "linux" and platform.get("release")}
     families = {family for kernel in kernels if (family := family_of_kernel(kernel))}
     return spoke[0] if len(spoke) == 1 else families.pop() if not spoke and len(families) == 1 else ""
 
@@ -309,11 +294,7 @@ def _owner(finding: Finding, facts: Facts) -> str:
     env = torch.get("env") if isinstance(torch, Torch) else finding.params.get("env")
     if any(package.get("manager") == "conda" for package in facts.of(Package)):
         return "conda"
-    kinds = {
-        str(python.get("kind"))
-        for python in facts.of(PythonEnv)
-        if python.get("kind") and env in (None, python.get("prefix"))
-    }
+    kinds = {str(python.get("kind")) for python in facts.of(PythonEnv) if python.get("kind") and env in (None, python.get("prefix"))}
     if kinds:
         return kinds.pop() if len(kinds) == 1 else ""
     conda, venv = facts.heard(*_CONDA), facts.heard(*_VENV)
@@ -358,9 +339,7 @@ def _isas(facts: Facts, vendor: str) -> tuple[str, ...]:
 
 
 def _branch(finding: Finding, facts: Facts) -> str:
-    trees = [
-        tree for tree in (*facts.of(DkmsTree), *facts.of(DkmsBuild)) if str(tree.get("module")).startswith("nvidia")
-    ]
+    trees = [tree for tree in (*facts.of(DkmsTree), *facts.of(DkmsBuild)) if str(tree.get("module")).startswith("nvidia")]
     versions = [driver.get("version") for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"] + [
         tree.get("version") for tree in trees
     ]

@@ -19,9 +19,7 @@ from rigup.knowledge.surroundings import container_toolkit, kernel_argument
 from rigup.steps import KINDS, Commands, Step, make
 
 _HERE = ("here", "kernel")
-_OF_THE_DRIVER = lazy_regex(
-    r"(?:lib32-)?nvidia(?:-open|-lts|-open-lts|-dkms|-open-dkms|-utils)?|(?:lib32-)?opencl-nvidia"
-)
+_OF_THE_DRIVER = lazy_regex(r"(?:lib32-)?nvidia(?:-open|-lts|-open-lts|-dkms|-open-dkms|-utils)?|(?:lib32-)?opencl-nvidia")
 _TOOLKITS = ("install-container-toolkit", "set-up-nodes", "set-up-k3s-nodes")
 
 
@@ -57,15 +55,9 @@ def _driver(step: Step, setting: Setting) -> Commands:
 
 def _branch(step: Step, setting: Setting) -> list[Step]:
     """Where no repository has the branch, an account builds it: first the packages that are there have to go."""
-    at = (
-        driver_recipes.system(setting.distribution, setting.release)
-        if setting.distribution and step.where in _HERE
-        else None
-    )
+    at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution and step.where in _HERE else None
     branch = step.params["branch"].partition(".")[0]
-    recipe = (
-        driver_recipes.recipe(at, branch, module_for(branch, setting.isas), "desktop") if at and setting.isas else None
-    )
+    recipe = driver_recipes.recipe(at, branch, module_for(branch, setting.isas), "desktop") if at and setting.isas else None
     if at is None or recipe is None or not recipe.built_by_user:
         return [structs.replace(step, commands=_driver(step, setting))]
     there = sorted(name for name in setting.packages if _OF_THE_DRIVER.fullmatch(name))
@@ -153,10 +145,7 @@ def _fabric(step: Step, setting: Setting) -> Commands:
     between = "=" if commands[0][0] == "apt-get" else "-"
     spelt_argvs = driver_recipes.spelt(commands[:1], at, branch, setting.machine, setting.kernel, setting.release)
     return tuple(
-        tuple(
-            f"{word}{between}{version}*".replace("cuda-drivers-", "nvidia-") if "fabric" in word else word
-            for word in argv
-        )
+        tuple(f"{word}{between}{version}*".replace("cuda-drivers-", "nvidia-") if "fabric" in word else word for word in argv)
         for argv in spelt_argvs
     )
 
@@ -165,10 +154,7 @@ def _build_commands(step: Step, _setting: Setting) -> Commands:
     """In the folder of its sources, by the options of the step; of other programs the way is their own."""
     if step.params["program"] != "llama.cpp":
         return ()
-    return (
-        ("cmake", "-B", "build", *step.params["option"].split()),
-        ("cmake", "--build", "build", "--config", "Release"),
-    )
+    return (("cmake", "-B", "build", *step.params["option"].split()), ("cmake", "--build", "build", "--config", "Release"))
 
 
 def _update(step: Step, setting: Setting) -> Commands:
@@ -184,8 +170,16 @@ def _build_for_vulkan(step: Step, setting: Setting) -> Commands:
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "set-kernel-argument": _kernel_argument,
-    "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "compile-for-vulkan": _build_commands, "update-to": _update, "install-build-for-vulkan": _build_for_vulkan,
-}  # fmt: skip
+    "install-toolkit": _toolkit,
+    "install-rocm-release": _rocm,
+    "add-package-source": _source,
+    "match-fabric-manager": _fabric,
+    "install-module-flavour": _flavour,
+    "compile-program": _build_commands,
+    "compile-for-vulkan": _build_commands,
+    "update-to": _update,
+    "install-build-for-vulkan": _build_for_vulkan,
+}
 
 
 # -- what is known of one part alone
@@ -215,12 +209,8 @@ def _family_by(kernel: str) -> str:
 def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     """The headers of a kernel are a package whose name each distribution makes in its own way."""
     kernel = step.params.get("kernel") or setting.kernel
-    manager = (
-        package_manager(setting.family or _family_by(kernel)) if step.where == "here" or not setting.inside else None
-    )
-    build = tuple(
-        argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
-    )
+    manager = package_manager(setting.family or _family_by(kernel)) if step.where == "here" or not setting.inside else None
+    build = tuple(argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv))
     if manager and (kernel or "{kernel}" not in manager.headers):
         wanted = (headers_package(kernel, manager), *filter(None, [following_headers(kernel)]))
         get = (*manager.install, *_from_backports(kernel, setting), *wanted)
@@ -248,5 +238,10 @@ def _headers(step: Step, setting: Setting) -> list[Step]:
 
 
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
-    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "install-driver-branch": _branch, "install-headers": _headers, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
-}  # fmt: skip
+    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine),
+    "install-driver": _branch_of_the_archive,
+    "install-driver-branch": _branch,
+    "install-headers": _headers,
+    "rebuild-modules": _headers_and_build,
+    "build-modules": _headers_and_build,
+}

@@ -17,23 +17,41 @@ _HERE = lazy_regex(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`|%cd%|\$\{?pwd\}?")
 _OF_A_SHELL = lazy_regex(r"[$`]|\\\Z")  # what a shell makes of it nobody can say
 _SIGNS = ";|&<>"  # with which a shell ends a command
 _ALL_RIGHTS = "--privileged"
-_ONCE = (
-    "--shm-size",
-    "--ipc",
-    "--gpus",
-    "--runtime",
-    "--platform",
-    "--network",
-    "--gres",
-    "--gpus-per-node",
-    "--gpu-bind",
-    "--partition",
-)
+_ONCE = ("--shm-size", "--ipc", "--gpus", "--runtime", "--platform", "--network", "--gres", "--gpus-per-node", "--gpu-bind", "--partition")
 _BUILD = 'printf "FROM %s\\nRUN %s\\n" "$1" "$2" | "$3" build -t "$4" -'
 _TAKE_A_WORD = (
-    "-v", "-e", "-p", "-w", "-u", "-m", "-h", "--name", "--gpus", "--device", "--volume", "--env", "--publish", "--workdir", "--user", "--memory", "--hostname",
-    "--shm-size", "--ipc", "--network", "--group-add", "--entrypoint", "--runtime", "--mount", "--cap-add", "--security-opt", "--ulimit", "--cpus", "--env-file", "--restart", "--platform",
-)  # fmt: skip
+    "-v",
+    "-e",
+    "-p",
+    "-w",
+    "-u",
+    "-m",
+    "-h",
+    "--name",
+    "--gpus",
+    "--device",
+    "--volume",
+    "--env",
+    "--publish",
+    "--workdir",
+    "--user",
+    "--memory",
+    "--hostname",
+    "--shm-size",
+    "--ipc",
+    "--network",
+    "--group-add",
+    "--entrypoint",
+    "--runtime",
+    "--mount",
+    "--cap-add",
+    "--security-opt",
+    "--ulimit",
+    "--cpus",
+    "--env-file",
+    "--restart",
+    "--platform",
+)
 _INSTEAD_OF = {
     "--gpus-per-node": ("--gres",),
     "--gres": ("--gpus-per-node", "--gpus", "-G"),
@@ -58,11 +76,7 @@ def _with(option: str, kind: str, setting: Setting) -> Commands:
         return ()
     words = list(commands.pop())
     at = next(place for place, word in enumerate(words) if word in _STARTERS)
-    verb = (
-        at
-        if kind == "batch-option"
-        else next((place for place, word in enumerate(words) if place > at and word in _VERBS), -1)
-    )
+    verb = at if kind == "batch-option" else next((place for place, word in enumerate(words) if place > at and word in _VERBS), -1)
     if verb < 0:
         return ()
     wanted = shlex.split(option)
@@ -95,11 +109,7 @@ def _built_in(step: Step, image: str, engine: str) -> Step:
 def _passing(setting: Setting) -> tuple[str, str, bool]:
     """The image of the containers that were started to be removed at their end, and its engine; "" and true for a pod of any."""
     commands = {typed for line in setting.starts if (typed := _words(line, "container-option"))}
-    if (
-        not commands
-        and (setting.engine == "kubernetes" or setting.pod)
-        and not setting.python.startswith(("/home/", "~", "."))
-    ):
+    if not commands and (setting.engine == "kubernetes" or setting.pod) and not setting.python.startswith(("/home/", "~", ".")):
         return "", "docker", True
     ending = [words for words in commands if words[0] in ("docker", "podman") and words[1] == "run" and "--rm" in words]
     images = {_image(words[2:]) for words in ending}

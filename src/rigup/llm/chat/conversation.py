@@ -56,7 +56,7 @@ class Conversation(msgspec.Struct, kw_only=True):
 
     def taken_back(self) -> Message | None:
         """The last thing that the person said, which goes with all that came after it; None for nothing."""
-        at = next((number for number in range(len(self.messages) - 1, -1, -1) if self.messages[number].role == "user"), None)  # fmt: skip
+        at = next((number for number in range(len(self.messages) - 1, -1, -1) if self.messages[number].role == "user"), None)
         if at is None:
             return None
         message = self.messages[at]
@@ -91,7 +91,7 @@ def picture_of(path: str) -> str:
     if body[:4] == _WEBP[0] and body[8:12] == _WEBP[1]:
         kind = "webp"
     if not kind:
-        raise ConversationError(_("{path} is no image that models take: PNG, JPEG, GIF and WebP are.").format(path=path[:300]))  # fmt: skip
+        raise ConversationError(_("{path} is no image that models take: PNG, JPEG, GIF and WebP are.").format(path=path[:300]))
     return f"data:image/{kind};base64,{base64.b64encode(body).decode()}"
 
 
@@ -137,9 +137,9 @@ def load(path: str) -> Conversation:
         for name in found.settings:
             named(name)
     except (msgspec.DecodeError, ParameterError, UnicodeDecodeError, RecursionError) as error:
-        raise ConversationError(_("{path} holds no conversation that /save wrote: {error}").format(path=path[:300], error=str(error)[:200])) from error  # fmt: skip
+        raise ConversationError(
+            _("{path} holds no conversation that /save wrote: {error}").format(path=path[:300], error=str(error)[:200])
+        ) from error
     for message in found.messages:
-        message.images = [
-            image for image in message.images if image.startswith("data:image/")
-        ]  # nothing is fetched for anybody
+        message.images = [image for image in message.images if image.startswith("data:image/")]  # nothing is fetched for anybody
     return found

@@ -72,9 +72,7 @@ class Endpoint:
             raise EndpointError(error.kind, str(error)) from error
         self._key, self._kind = key, kind
         self.called = ""  # its name for the model, where only one is meant
-        self.holds_schemas = (
-            True  # llama.cpp does not on vocabularies of SentencePiece's kind, and takes a grammar there
-        )
+        self.holds_schemas = True  # llama.cpp does not on vocabularies of SentencePiece's kind, and takes a grammar there
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise EndpointError("key", _("The key holds characters that no key holds."))
         self._patience = patience
@@ -94,9 +92,7 @@ class Endpoint:
             headers = {"Accept-Encoding": "identity", "User-Agent": "rigup"}
             headers |= {"Authorization": "Bearer " + self._key} if self._key else {}
             limits = httpx.Timeout(_CONNECT, read=self._patience, write=60.0)
-            self._made = httpx.Client(
-                headers=headers, timeout=limits, follow_redirects=False, trust_env=not is_own(self.base)
-            )
+            self._made = httpx.Client(headers=headers, timeout=limits, follow_redirects=False, trust_env=not is_own(self.base))
         return self._made
 
     def close(self) -> None:
@@ -133,9 +129,10 @@ class Endpoint:
         settings, senses = properties.get("default_generation_settings"), properties.get("modalities")
         context = settings.get("n_ctx") if isinstance(settings, dict) else None
         return msgspec.structs.replace(
-            found, context=context if isinstance(context, int) and context > 0 else found.context,
+            found,
+            context=context if isinstance(context, int) and context > 0 else found.context,
             sees=bool(senses.get("vision")) if isinstance(senses, dict) else None,
-        )  # fmt: skip
+        )
 
     def _get(self, url: str) -> tuple[dict[str, Any], str]:
         """A small JSON object, and who serves it."""
@@ -174,9 +171,7 @@ class Endpoint:
         wishes = self._wishes(settings)
         body = {**wishes, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
         body |= {"model": model} if model else {}
-        sent = json.dumps(body, ensure_ascii=False).encode(
-            "utf-8", "replace"
-        )  # what is no text is sent as a question mark
+        sent = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")  # what is no text is sent as a question mark
         began, first, last, count = time.monotonic(), None, 0.0, 0
         end = End()
         try:
@@ -233,11 +228,7 @@ class Endpoint:
             document = json.loads(body)
         except (ValueError, RecursionError):
             document = {}
-        error = (
-            (document.get("error") or document.get("detail") or document.get("message"))
-            if isinstance(document, dict)
-            else None
-        )
+        error = (document.get("error") or document.get("detail") or document.get("message")) if isinstance(document, dict) else None
         message = self.secretless(refusal(error))
         kinds = {401: "key", 403: "key", 404: "not-found", 400: "refused", 413: "too-long"}
         kind = kinds.get(status, "refused")
@@ -247,7 +238,7 @@ class Endpoint:
             "key": _("The endpoint wants a key, or another one: name with --key-env the variable in which it stands."),
             "not-found": _("There is no such model or address at {api}.").format(api=self.base),
             "too-long": _("What was said is longer than the context: begin anew, or start the model with a longer one."),
-        }.get(kind, "")  # fmt: skip
+        }.get(kind, "")
         plain = _("HTTP status {status}.").format(status=status) if error is None else message
         return EndpointError(kind, " ".join(filter(None, (plain, advice))))
 
@@ -267,7 +258,5 @@ class Endpoint:
         import httpx
 
         if isinstance(error, httpx.TimeoutException):
-            return EndpointError(
-                "gone", _("The server has said nothing more for a long time; the answer is not whole.")
-            )
-        return EndpointError("gone", _("The server is gone in the middle of its answer. Its own log tells why."))  # fmt: skip
+            return EndpointError("gone", _("The server has said nothing more for a long time; the answer is not whole."))
+        return EndpointError("gone", _("The server is gone in the middle of its answer. Its own log tells why."))

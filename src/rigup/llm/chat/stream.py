@@ -82,7 +82,7 @@ def pieces(chunks: Iterable[bytes], end: End) -> Iterator[Piece]:
             yield from thinking.classified(piece)
     yield from thinking.rest()
     if not done and not end.finish:
-        raise EndpointError("gone", _("The server broke off in the middle of its answer. Its own log tells why."))  # fmt: skip
+        raise EndpointError("gone", _("The server broke off in the middle of its answer. Its own log tells why."))
 
 
 def _events(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -110,7 +110,7 @@ def as_object(data: bytes) -> dict[str, Any]:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise EndpointError("nonsense", _("The server sends what is no JSON: is it an endpoint of OpenAI's form?")) from error  # fmt: skip
+        raise EndpointError("nonsense", _("The server sends what is no JSON: is it an endpoint of OpenAI's form?")) from error
     return document if isinstance(document, dict) else {}
 
 
@@ -140,9 +140,10 @@ def read_usage(event: dict[str, Any], end: End) -> None:
     if isinstance(used, dict):
         details = used.get("prompt_tokens_details")
         end.usage = Usage(
-            prompt=_count(used.get("prompt_tokens")), completion=_count(used.get("completion_tokens")),
+            prompt=_count(used.get("prompt_tokens")),
+            completion=_count(used.get("completion_tokens")),
             cached=_count(details.get("cached_tokens")) if isinstance(details, dict) else None,
-        )  # fmt: skip
+        )
 
 
 def _count(value: Any) -> int | None:
@@ -153,11 +154,7 @@ def refusal(error: Any) -> str:
     """A server's own words about what is wrong, as a sentence."""
     message = error.get("message") if isinstance(error, dict) else error
     words = " ".join(str(message or "").split())[:600]
-    return (
-        _("The server says: {message}").format(message=words)
-        if words
-        else _("The server refuses, and does not say why.")
-    )
+    return _("The server says: {message}").format(message=words) if words else _("The server refuses, and does not say why.")
 
 
 class _Thinking:

@@ -69,7 +69,7 @@ def _llama_server(wish: StartRequest, environ: Mapping[str, str]) -> Engine | st
     found = shutil.which(named, path=environ.get("PATH", os.defpath))
     if found is None:
         return _("there is no program {name}.").format(name=named)
-    return Engine(name=LLAMA_SERVER, program=(found,), why=_("{program} is on this machine, and is built for it.").format(program=found))  # fmt: skip
+    return Engine(name=LLAMA_SERVER, program=(found,), why=_("{program} is on this machine, and is built for it.").format(program=found))
 
 
 def _xllamacpp(wish: StartRequest, environ: Mapping[str, str]) -> Engine | str:
@@ -135,7 +135,7 @@ def _has(python: str, package: str, environ: Mapping[str, str]) -> bool:
         return importlib.util.find_spec(package) is not None
     asked = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
     try:
-        done = subprocess.run([python, "-I", "-c", asked], env=dict(environ), capture_output=True, timeout=_SECONDS, check=False)  # fmt: skip
+        done = subprocess.run([python, "-I", "-c", asked], env=dict(environ), capture_output=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0

@@ -64,9 +64,7 @@ def _advice(changes: Sequence[str]) -> str:
     """What would make it fit, by the figures of `fit`."""
     if not changes:
         return ""
-    return _("By the figures of rigup fit it would fit with one of these: {changes}.").format(
-        changes=", ".join(changes)
-    )
+    return _("By the figures of rigup fit it would fit with one of these: {changes}.").format(changes=", ".join(changes))
 
 
 def _texts() -> dict[str, str]:
@@ -74,16 +72,22 @@ def _texts() -> dict[str, str]:
         "port-taken": _("The port is taken by another program: name another with --port."),
         "file-missing": _("The file of {model} is not there, or may not be read."),
         "not-a-model": _("The file of {model} is no GGUF file: download it again."),
-        "type-unknown": _("The engine does not know a type of numbers in {model} (number {what}): it is older than the file, or the file is broken. Take a newer engine, or another quantisation."),
+        "type-unknown": _(
+            "The engine does not know a type of numbers in {model} (number {what}): it is older than the file, or the file is broken. Take a newer engine, or another quantisation."
+        ),
         "file-cut-short": _("The file of {model} is shorter than its header says: its download broke off. Download it again."),
         "architecture-unknown": _("The engine does not know models of the architecture {what}: take a newer engine."),
-        "tokenizer-unknown": _("The engine does not know the tokenizer {what} of {model}: take a newer engine, or a newer conversion of the model."),
+        "tokenizer-unknown": _(
+            "The engine does not know the tokenizer {what} of {model}: take a newer engine, or a newer conversion of the model."
+        ),
         "device-unsupported": _("The engine's build holds no code for this GPU. `rigup doctor` names the variable or the build that does."),
         "out-of-memory": _("There is not enough memory for {model} with these settings."),
         "projector-refused": _("{what} is no projector (mmproj) that the engine knows: take the one that was made for {model}."),
         "template-broken": _("The engine cannot read the chat template: mend it, or leave it out and take the model's own."),
         "cache-type-unfit": _("The heads of {model} are of a size that a cache of the type {what} cannot hold: leave --kv out."),
-        "library-missing": _("The engine lacks the library {what}: its build is for other libraries than this machine has. `rigup doctor` tells which are there."),
+        "library-missing": _(
+            "The engine lacks the library {what}: its build is for other libraries than this machine has. `rigup doctor` tells which are there."
+        ),
         "option-unknown": _("The engine does not know the option {what}: it is older than rigup expects. Take a newer engine."),
         "instruction-missing": _("The engine's build uses instructions that this processor lacks: take a build for it."),
-    }  # fmt: skip
+    }

@@ -59,9 +59,9 @@ def gpu_use(log: str, pools: Sequence[Pool], wanted: int | None) -> GpuUse:
     cards = [pool.name for pool in pools if pool.kind != HOST]
     text = ""
     if cards and wanted != 0 and not used:
-        text = _(
-            "{cards} is not used: the engine has the whole model in main memory and computes on the processor."
-        ).format(cards=", ".join(cards))
+        text = _("{cards} is not used: the engine has the whole model in main memory and computes on the processor.").format(
+            cards=", ".join(cards)
+        )
     elif layers is not None and wanted and layers < wanted:
         text = _("Of {wanted} layers that were to lie on devices, {layers} do.").format(wanted=wanted, layers=layers)
     return GpuUse(used=used, layers=layers, of=count, buffers=buffers, text=text)
@@ -88,15 +88,11 @@ def witnessed(use: GpuUse, before: Sequence[Pool], after: Sequence[Pool], weight
         return use
     cards = ", ".join(name for name, _number in held)
     if grown < least and use.used:
-        template = _(
-            "The engine's log says that {size} lie on {cards}, but only {grown} more are in use there than before."
-        )
+        template = _("The engine's log says that {size} lie on {cards}, but only {grown} more are in use there than before.")
         text = template.format(size=size(round(buffered or weights)), cards=cards, grown=size(max(grown, 0)))
         return msgspec.structs.replace(use, used=None, text=text)
     if grown < least:
-        template = _(
-            "{cards} is probably not used: only {grown} more are in use there than before, and the model has {size}."
-        )
+        template = _("{cards} is probably not used: only {grown} more are in use there than before, and the model has {size}.")
         text = template.format(size=size(weights), cards=cards, grown=size(max(grown, 0)))
         return msgspec.structs.replace(use, used=False, text=text)
     return msgspec.structs.replace(use, used=True)
@@ -131,8 +127,6 @@ def because(log: str, use: GpuUse) -> str:
     if devices and all(_HOSTS.match(device) for device in devices):
         return sentences(
             _("This build of the engine knows no GPU at all."),
-            _(
-                "Take a llama-server for your GPU, or xllamacpp from the index for it: `rigup explain llama-cpp-without-gpu`."
-            ),
+            _("Take a llama-server for your GPU, or xllamacpp from the index for it: `rigup explain llama-cpp-without-gpu`."),
         )
     return ""

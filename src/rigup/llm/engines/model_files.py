@@ -72,7 +72,5 @@ def _the_one(folder: Path, files: Sequence[Path]) -> Found:
 
 def absent(model: str) -> str:
     """That a model is nowhere here, and what to do."""
-    text = _(
-        "There is no model {model} on this machine: `rigup models` lists those that are, `rigup pull` loads others."
-    )
+    text = _("There is no model {model} on this machine: `rigup models` lists those that are, `rigup pull` loads others.")
     return text.format(model=model[:100])

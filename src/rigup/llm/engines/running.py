@@ -96,7 +96,7 @@ class RunningEngine:
 
 def start(
     wish: StartRequest, machine: Here | None = None, notify: Notify = lambda _text: None, over: threading.Event | None = None
-) -> RunningEngine:  # fmt: skip
+) -> RunningEngine:
     """Start the engine that fits best, and come back when it answers.
 
     Args:
@@ -130,9 +130,7 @@ def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
         raise EngineError(text) from error
     if status in (401, 403):
         raise EngineError(
-            _("{address} wants another key: put it into the variable {name}.").format(
-                address=found.address, name=wish.key_variable
-            )
+            _("{address} wants another key: put it into the variable {name}.").format(address=found.address, name=wish.key_variable)
         )
     return engine
 
@@ -149,9 +147,7 @@ def _started(found: Engine, wish: StartRequest, machine: Here, over: threading.E
     raise AssertionError
 
 
-def _start_attempt(
-    found: Engine, wish: StartRequest, machine: Here, settings: Settings | None, over: threading.Event
-) -> RunningEngine:  # fmt: skip
+def _start_attempt(found: Engine, wish: StartRequest, machine: Here, settings: Settings | None, over: threading.Event) -> RunningEngine:
     port, key = _free_port(), secrets.token_urlsafe(32)
     words, environ = _words(found, wish, machine, settings, port), dict(machine.environ)
     environ["LLAMA_API_KEY" if settings else "VLLM_API_KEY"] = key
@@ -184,9 +180,7 @@ def _overlong(settings: Settings | None) -> str:
     each = settings.request.context // settings.request.parallel if settings else 0
     if settings is None or not 0 < settings.trained < each:
         return ""
-    template = _(
-        "The model was made for {trained} tokens of context, and has {context} here: it answers worse beyond those."
-    )
+    template = _("The model was made for {trained} tokens of context, and has {context} here: it answers worse beyond those.")
     return template.format(trained=settings.trained, context=each)
 
 

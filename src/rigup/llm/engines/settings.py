@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 _USUAL_CONTEXT, _CELL = 8192, 256
 _MOST_CACHE, _CACHE_SHARE = 8192, 8
 _RANKS = 4  # LLAMA_POOLING_TYPE_RANK
-_AT_ONCE = (
-    1,
-    2,
-    _RANKS,
-)  # of mean, of CLS: a text that is pooled so is computed in one batch, and refused where it is longer
+_AT_ONCE = (1, 2, _RANKS)  # of mean, of CLS: a text that is pooled so is computed in one batch, and refused where it is longer
 _TOLD_LOG = "4"  # of llama.cpp: layers and buffers, and nothing of what anybody says
 
 
@@ -80,10 +76,16 @@ def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
     if len(pools) == 1:
         request = msgspec.structs.replace(request, gpu_layers=0)
     return Settings(
-        request, fits(plan, pools), pools, trained=trained, spm=asked.model.keys.get("tokenizer.ggml.model") == "llama",
-        pools_tokens=bool(pooling), on_devices=(draft.on_devices if draft else 0) + sum(part.weights for part in plan.parts[:-1]),
-        ranks=ranks, draft_layers=draft.layers if draft else 0,
-    )  # fmt: skip
+        request,
+        fits(plan, pools),
+        pools,
+        trained=trained,
+        spm=asked.model.keys.get("tokenizer.ggml.model") == "llama",
+        pools_tokens=bool(pooling),
+        on_devices=(draft.on_devices if draft else 0) + sum(part.weights for part in plan.parts[:-1]),
+        ranks=ranks,
+        draft_layers=draft.layers if draft else 0,
+    )
 
 
 def changes_for(wish: StartRequest, settings: Settings) -> list[str]:
@@ -128,7 +130,7 @@ def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
     if embeds or settings.ranks:  # what is embedded or ranked is computed at once
         request = msgspec.structs.replace(request, batch=request.ubatch)
     words: list[str] = start_llama(wish.model, request, is_file=True).words[1:]
-    words += ["--host", "127.0.0.1", "--port", str(port), "--alias", wish.called, "--jinja", "--metrics", "-lv", _TOLD_LOG]  # fmt: skip
+    words += ["--host", "127.0.0.1", "--port", str(port), "--alias", wish.called, "--jinja", "--metrics", "-lv", _TOLD_LOG]
     words += ["--reranking"] if settings.ranks else []
     words += ["--embeddings"] if embeds else []
     # of a chat model the state of its last token, which has seen all: a mean is computed of one batch alone, and refused beyond it

@@ -156,7 +156,9 @@ def _load(piece: Piece, progress: Progress, stop: threading.Event) -> None:
 
 def _of_system(piece: Piece, error: OSError) -> str:
     if error.errno in _FULL:
-        template = _("The disk below {folder} is full: {count} of {all} bytes of {name} have come. They stay: make room, and the next `rigup pull` goes on from there.")  # fmt: skip
+        template = _(
+            "The disk below {folder} is full: {count} of {all} bytes of {name} have come. They stay: make room, and the next `rigup pull` goes on from there."
+        )
         return template.format(folder=piece.target.parent, count=piece.present_bytes, all=piece.bytes, name=piece.name)
     return _("{path} cannot be written: {why}.").format(path=piece.partial, why=error.strerror or type(error).__name__)
 
@@ -178,9 +180,7 @@ def _locked(piece: Piece, progress: Progress, stop: threading.Event) -> "Iterato
                 if stop.is_set():
                     raise Stopped from None
                 if not is_announced:
-                    progress.says(
-                        _("{name} is being loaded by another program: waiting for it.").format(name=piece.name)
-                    )
+                    progress.says(_("{name} is being loaded by another program: waiting for it.").format(name=piece.name))
                 is_announced = True
     except OSError as error:
         raise ModelError(_of_system(piece, error)) from error
@@ -213,7 +213,7 @@ def _download(piece: Piece, progress: Progress, stop: threading.Event) -> None:
         piece.partial.unlink()
         progress.more(-piece.bytes)
         if not before or attempt:
-            template = _("{name} is not what its checksum says: the host or somebody on the way gave other bytes. It was thrown away.")  # fmt: skip
+            template = _("{name} is not what its checksum says: the host or somebody on the way gave other bytes. It was thrown away.")
             raise ModelError(template.format(name=piece.name))
         progress.says(_("{name} did not go with what had come before, and comes anew.").format(name=piece.name))
     os.replace(piece.partial, piece.target)
@@ -264,15 +264,13 @@ def _fill(piece: Piece, file: BinaryIO | Any, digest: _Digest, progress: Progres
             return
         idle = 0 if digest.count > before else idle + 1
         if idle > len(WAITS):
-            template = _("{name} broke off after {count} of {all} bytes: {why}. They stay, and the next `rigup pull` goes on from there.")  # fmt: skip
-            raise ModelError(template.format(name=piece.name, count=digest.count, all=piece.bytes, why=why or _("the connection ended")))  # fmt: skip
+            template = _("{name} broke off after {count} of {all} bytes: {why}. They stay, and the next `rigup pull` goes on from there.")
+            raise ModelError(template.format(name=piece.name, count=digest.count, all=piece.bytes, why=why or _("the connection ended")))
         if stop.wait(max(wait, WAITS[max(0, idle - 1)])):
             raise Stopped
 
 
-def _streamed(
-    piece: Piece, file: BinaryIO | Any, digest: _Digest, progress: Progress, stop: threading.Event
-) -> tuple[str, float]:
+def _streamed(piece: Piece, file: BinaryIO | Any, digest: _Digest, progress: Progress, stop: threading.Event) -> tuple[str, float]:
     """One attempt from where the file ends; why it brought nothing, and how long the host wants us to wait."""
     from huggingface_hub import get_session
 
@@ -297,14 +295,7 @@ def _streamed(
     return "", 0.0
 
 
-def _write(
-    piece: Piece,
-    parts: Iterable[bytes],
-    file: BinaryIO | Any,
-    digest: _Digest,
-    progress: Progress,
-    stop: threading.Event,
-) -> None:
+def _write(piece: Piece, parts: Iterable[bytes], file: BinaryIO | Any, digest: _Digest, progress: Progress, stop: threading.Event) -> None:
     """Write what comes, a mebibyte at a time; what waits for the rest of one is written in a break too."""
     held: list[bytes] = []
 
@@ -346,7 +337,5 @@ def _refusal(piece: Piece, status: int) -> str:
     from rigup.llm.hub.hf_api import refused
 
     if status in (404, 410):
-        return _("{name} is not there any more: its page may have changed meanwhile. Try again.").format(
-            name=piece.name
-        )
+        return _("{name} is not there any more: its page may have changed meanwhile. Try again.").format(name=piece.name)
     return refused(piece.url.partition("://")[2].partition("/")[0], status)

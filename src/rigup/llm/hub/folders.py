@@ -30,9 +30,17 @@ def _entry(place: Place, group: Group) -> Entry:
     name = first.relative_to(place.path).as_posix() if first != place.path else place.path.name
     side_files = tuple(path for file in group.files for end in _BESIDE if (path := Path(f"{file.path}{end}")).is_file())
     return Entry(
-        name=name, store=place.store, root=place.path, files=group.files, model=group.model, form=group.form, state=group.state,
-        fault=group.fault, extra=side_files if group.files or group.first.is_dir() else (group.first,), folder=first if own else None,
-    )  # fmt: skip
+        name=name,
+        store=place.store,
+        root=place.path,
+        files=group.files,
+        model=group.model,
+        form=group.form,
+        state=group.state,
+        fault=group.fault,
+        extra=side_files if group.files or group.first.is_dir() else (group.first,),
+        folder=first if own else None,
+    )
 
 
 def _by_model(root: Path) -> Iterator[tuple[Path, list[Path]]]:

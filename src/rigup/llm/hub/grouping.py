@@ -48,7 +48,7 @@ def groups(folder: Path, paths: Sequence[Path]) -> list[Group]:
 
     """
     ggufs = [path for path in paths if path.name.lower().endswith(".gguf")]
-    found = [_of_parts(parts, _projectors_of(parts[0], ggufs)) for parts in _parts([path for path in ggufs if not is_companion(path.name)])]  # fmt: skip
+    found = [_of_parts(parts, _projectors_of(parts[0], ggufs)) for parts in _parts([path for path in ggufs if not is_companion(path.name)])]
     found += [_single_file(path, PARTIAL, _("The download broke off.")) for path in paths if is_partial(path.name)]
     rest = [path for path in paths if path not in set(ggufs) and not is_partial(path.name)]
     return found + _of_tensors(folder, rest, bool(found))

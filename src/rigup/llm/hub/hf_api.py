@@ -59,7 +59,7 @@ def hub_of(environ: Mapping[str, str], mirror: str = "") -> Hub:
     endpoint = mirrored(mirror, "hub").rstrip("/") if mirror else own
     if not endpoint:
         held = ", ".join(name for name in mirror_names() if mirrored(name, "hub"))
-        raise WrongNameError(_("There is no mirror {name} of Hugging Face. There are: {names}.").format(name=mirror[:60], names=held))  # fmt: skip
+        raise WrongNameError(_("There is no mirror {name} of Hugging Face. There are: {names}.").format(name=mirror[:60], names=held))
     token = environ.get("HF_TOKEN") or environ.get("HUGGING_FACE_HUB_TOKEN") or ""
     if not token and environ.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "").upper() not in ("1", "ON", "YES", "TRUE"):
         token = huggingface_hub.get_token() or ""
@@ -99,7 +99,9 @@ def as_hub_errors(repo: str, hub: Hub) -> "Iterator[None]":
 def refused(host: str, status: int) -> str:
     """What is said of an answer that brings nothing."""
     if status in (401, 403):
-        return _("{host} does not give it to this account (status {status}): set HF_TOKEN to a token that may read it.").format(host=host, status=status)  # fmt: skip
+        return _("{host} does not give it to this account (status {status}): set HF_TOKEN to a token that may read it.").format(
+            host=host, status=status
+        )
     return _("{host} answers with the status {status}; try again later.").format(host=host, status=status)
 
 
@@ -110,7 +112,7 @@ def no_answer(host: str, error: Exception) -> str:
     why = _NUMBER.sub("", str(error)) or type(error).__name__
     sentence = _("{host} does not answer: {why}.").format(host=host, why=why)
     held = ", ".join(name for name in mirror_names() if mirrored(name, "hub"))
-    return sentences(sentence, _("Where it cannot be reached, --mirror takes a copy: {names}.").format(names=held) if held else "")  # fmt: skip
+    return sentences(sentence, _("Where it cannot be reached, --mirror takes a copy: {names}.").format(names=held) if held else "")
 
 
 def files_of(address: Address, hub: Hub) -> tuple[str, dict[str, RemoteFile]]:
@@ -148,9 +150,14 @@ def linked(wanted: Wanted, hub: Hub) -> Path:
         with as_hub_errors(wanted.repo, hub):
             _check_digest(wanted, file, hub)
             hf_hub_download(
-                wanted.repo, file.name, revision=wanted.commit, cache_dir=hub.cache, endpoint=hub.endpoint,
-                token=hub.token or False, library_name="rigup",
-            )  # fmt: skip
+                wanted.repo,
+                file.name,
+                revision=wanted.commit,
+                cache_dir=hub.cache,
+                endpoint=hub.endpoint,
+                token=hub.token or False,
+                library_name="rigup",
+            )
     if not COMMIT.fullmatch(wanted.revision):
         ref = folder / "refs" / wanted.revision
         ref.parent.mkdir(parents=True, exist_ok=True)
@@ -166,9 +173,7 @@ def _check_digest(wanted: Wanted, file: RemoteFile, hub: Hub) -> None:
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(wanted.repo, file.name, revision=wanted.commit, endpoint=hub.endpoint)
-    metadata = get_hf_file_metadata(
-        url, token=hub.token or False, endpoint=hub.endpoint, timeout=_SECONDS, library_name="rigup"
-    )
+    metadata = get_hf_file_metadata(url, token=hub.token or False, endpoint=hub.endpoint, timeout=_SECONDS, library_name="rigup")
     if metadata.etag != file.digest:
         template = _("{host} tells two checksums of {name}: nothing of it is taken for good.")
         raise ModelError(template.format(host=hub.endpoint, name=file.name))

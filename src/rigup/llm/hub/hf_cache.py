@@ -83,9 +83,17 @@ def _walked(snapshot: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
 def _entry(place: Place, name: str, folder: Path, group: Group) -> Entry:
     dangling = () if group.files else (group.first,)
     return Entry(
-        name=name, store=place.store, root=place.path, files=group.files, model=group.model, form=group.form,
-        state=group.state, fault=group.fault, folder=folder, extra=dangling if group.first.is_symlink() else (),
-    )  # fmt: skip
+        name=name,
+        store=place.store,
+        root=place.path,
+        files=group.files,
+        model=group.model,
+        form=group.form,
+        state=group.state,
+        fault=group.fault,
+        folder=folder,
+        extra=dangling if group.first.is_symlink() else (),
+    )
 
 
 def _blobs(place: Place, repo: str, folder: Path, named: set[tuple[int, int]]) -> Iterator[Entry]:
@@ -102,9 +110,14 @@ def _blobs(place: Place, repo: str, folder: Path, named: set[tuple[int, int]]) -
             continue
         fault = _("The download broke off.") if partial else _("No snapshot names it any more.")
         yield Entry(
-            name=f"{repo}/blobs/{path.name}", store=place.store, root=place.path, files=(file,),
-            state=PARTIAL if partial else LEFT, fault=fault, folder=folder,
-        )  # fmt: skip
+            name=f"{repo}/blobs/{path.name}",
+            store=place.store,
+            root=place.path,
+            files=(file,),
+            state=PARTIAL if partial else LEFT,
+            fault=fault,
+            folder=folder,
+        )
 
 
 def _links(folder: Path) -> Iterator[Path]:

@@ -52,10 +52,14 @@ def judgement(asked: Asked, pools: Sequence[Pool], questions: bool = False) -> J
     best = fit.answers.best_quantisation
     layers, of_all = fit.gpu_layers if len(pools) > 1 else 0, asked.model.layers + 1
     return Judgement(
-        model=fit.model, fits=fit.fits, where="cpu" if not layers else "gpu" if layers >= of_all else "both",
-        layers=(layers, of_all), speed=fit.decode.likely if fit.decode else None, context=context,
+        model=fit.model,
+        fits=fit.fits,
+        where="cpu" if not layers else "gpu" if layers >= of_all else "both",
+        layers=(layers, of_all),
+        speed=fit.decode.likely if fit.decode else None,
+        context=context,
         best=None if best is UNSET else best,
-    )  # fmt: skip
+    )
 
 
 def judge(entry: Entry, pools: Sequence[Pool]) -> Judgement | None:

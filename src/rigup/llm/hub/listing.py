@@ -24,14 +24,11 @@ def listed(disk: Disk, pools: Sequence[Pool]) -> Models:
             users.setdefault(identity, set()).add(number)
     rows = [(entry, judge(entry, pools)) for entry in disk.entries]
     models = [_row(entry, found, users, disk.entries) for entry, found in rows]
-    stores = [
-        Store(source=place.store, path=str(place.path), fault=None, free=_free(place.path)) for place in disk.looked
-    ]
+    stores = [Store(source=place.store, path=str(place.path), fault=None, free=_free(place.path)) for place in disk.looked]
     stores += [Store(source=place.store, path=str(place.path), fault=why, free=None) for place, why in disk.refused]
     return Models(
-        models=sorted(models, key=lambda row: (-row.bytes, row.name)), bytes=total(disk.entries), stores=stores,
-        context=USUAL_CONTEXT,
-    )  # fmt: skip
+        models=sorted(models, key=lambda row: (-row.bytes, row.name)), bytes=total(disk.entries), stores=stores, context=USUAL_CONTEXT
+    )
 
 
 def _free(path: Path) -> int | None:
@@ -41,34 +38,48 @@ def _free(path: Path) -> int | None:
         return None
 
 
-def _row(
-    entry: Entry, found: Judgement | None, users: dict[tuple[int, int], set[int]], entries: Sequence[Entry]
-) -> OnDisk:
+def _row(entry: Entry, found: Judgement | None, users: dict[tuple[int, int], set[int]], entries: Sequence[Entry]) -> OnDisk:
     shared = {identity: size for identity, size in entry.identities.items() if len(users[identity]) > 1}
     others = Counter(number for identity in shared for number in users[identity])
     used = datetime.fromtimestamp(entry.used, UTC).isoformat(timespec="seconds") if entry.used else None
     more: dict[str, Any] = {}
     if found:
         more = {name: getattr(found.model, name) for name in ("architecture", "quantisation", "parameters")} | {
-            "fits": found.fits, "runs_on": found.where if found.fits else None, "gpu_layers": found.layers[0],
-            "layers": found.layers[1], "tokens_per_second": found.speed,
-        }  # fmt: skip
+            "fits": found.fits,
+            "runs_on": found.where if found.fits else None,
+            "gpu_layers": found.layers[0],
+            "layers": found.layers[1],
+            "tokens_per_second": found.speed,
+        }
     return OnDisk(
-        name=entry.name, source=entry.store, path=str(entry.model) if entry.model and entry.state == "whole" else None,
-        files=[str(file.path) for file in entry.files], bytes=entry.bytes, shared_bytes=sum(shared.values()),
+        name=entry.name,
+        source=entry.store,
+        path=str(entry.model) if entry.model and entry.state == "whole" else None,
+        files=[str(file.path) for file in entry.files],
+        bytes=entry.bytes,
+        shared_bytes=sum(shared.values()),
         used_with=sorted(f"{entries[other].store}:{entries[other].name}" for other in others if entries[other] is not entry),
-        state=entry.state, fault=entry.fault or None, form=entry.form, last_used=used, **more,  # type: ignore[arg-type]
-    )  # fmt: skip
+        state=entry.state,
+        fault=entry.fault or None,
+        form=entry.form,
+        last_used=used,
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def removal_answer(removal: Removal, removed: bool) -> ModelRemoved:
     """What goes with a model, as an answer."""
     return ModelRemoved(
-        name=removal.entry.name, source=removal.entry.store, removed=removed, paths=[str(path) for path in removal.paths],
+        name=removal.entry.name,
+        source=removal.entry.store,
+        removed=removed,
+        paths=[str(path) for path in removal.paths],
         folder=str(removal.folder) if removal.folder else None,
         kept=[KeptFile(path=str(file.path), because=file.because) for file in removal.kept],
-        used_by=list(removal.used_by), running=list(removal.running), frees=removal.frees,
-    )  # fmt: skip
+        used_by=list(removal.used_by),
+        running=list(removal.running),
+        frees=removal.frees,
+    )
 
 
 def check_answer(found: Iterable[Checked]) -> ModelsChecked:

@@ -52,9 +52,7 @@ def of_tag(word: str, environ: Mapping[str, str]) -> dict[str, Any]:
     pieces = {digest: _piece(word, home, name, store, digest, size) for _kind, digest, size in layers}
     path = store / "manifests" / REGISTRY / name / tag
     blob = store / "blobs" / f"sha256-{first}"
-    whole = path.is_file() and all(
-        piece.present_bytes == piece.bytes and piece.target.is_file() for piece in pieces.values()
-    )
+    whole = path.is_file() and all(piece.present_bytes == piece.bytes and piece.target.is_file() for piece in pieces.values())
 
     def finish() -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,10 +64,20 @@ def of_tag(word: str, environ: Mapping[str, str]) -> dict[str, Any]:
     url = f"{home}/v2/{name}/blobs/sha256:{first}"
     projector = sum(size for kind, _digest, size in layers if kind == _PROJECTOR)
     return {
-        "name": word, "source": OLLAMA, "commit": None, "pieces": list(pieces.values()),
-        "weights": [(digest, size) for _kind, digest, size in weights], "found": Found((url,), (), projector), "host": home,
-        "token": "", "first": blob.name, "choices": (), "notes": (), "here": blob if whole else None, "finish": finish,
-    }  # fmt: skip
+        "name": word,
+        "source": OLLAMA,
+        "commit": None,
+        "pieces": list(pieces.values()),
+        "weights": [(digest, size) for _kind, digest, size in weights],
+        "found": Found((url,), (), projector),
+        "host": home,
+        "token": "",
+        "first": blob.name,
+        "choices": (),
+        "notes": (),
+        "here": blob if whole else None,
+        "finish": finish,
+    }
 
 
 def _layers(manifest: Any) -> list[tuple[str, str, int]]:
@@ -88,6 +96,11 @@ def _layers(manifest: Any) -> list[tuple[str, str, int]]:
 def _piece(word: str, home: str, name: str, store: Path, digest: str, size: int) -> Piece:
     blob = store / "blobs" / f"sha256-{digest}"
     return Piece(
-        name=f"{word} {digest[:12]}", url=f"{home}/v2/{name}/blobs/sha256:{digest}", bytes=size, digest=digest, target=blob,
-        partial=blob.with_name(blob.name + "-partial"), lock=lock_of(store, digest),
-    )  # fmt: skip
+        name=f"{word} {digest[:12]}",
+        url=f"{home}/v2/{name}/blobs/sha256:{digest}",
+        bytes=size,
+        digest=digest,
+        target=blob,
+        partial=blob.with_name(blob.name + "-partial"),
+        lock=lock_of(store, digest),
+    )

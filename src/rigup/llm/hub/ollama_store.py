@@ -48,7 +48,11 @@ def name_of(below: tuple[str, ...]) -> str:
 def _layers(path: Path) -> list[tuple[str, int | None, str]]:
     """Digest, bytes and kind of each layer; none where it is no manifest."""
     manifest = read_json(path)
-    held = [*(manifest.get("layers") or ()), manifest.get("config")] if isinstance(manifest, dict) and isinstance(manifest.get("layers"), list) else []  # fmt: skip
+    held = (
+        [*(manifest.get("layers") or ()), manifest.get("config")]
+        if isinstance(manifest, dict) and isinstance(manifest.get("layers"), list)
+        else []
+    )
     return [found for layer in held[:_MOST_LAYERS] if (found := _layer(layer))]
 
 
@@ -75,10 +79,16 @@ def _of_manifest(place: Place, path: Path, layers: list[tuple[str, int | None, s
     if not layers:
         fault = _("Its manifest cannot be read.")
     return Entry(
-        name=name_of(path.relative_to(place.path / "manifests").parts), store=place.store, root=place.path,
-        files=tuple(found), model=model, form="gguf" if model else "other", state=BROKEN if fault else WHOLE,
-        fault=fault, extra=(path,),
-    )  # fmt: skip
+        name=name_of(path.relative_to(place.path / "manifests").parts),
+        store=place.store,
+        root=place.path,
+        files=tuple(found),
+        model=model,
+        form="gguf" if model else "other",
+        state=BROKEN if fault else WHOLE,
+        fault=fault,
+        extra=(path,),
+    )
 
 
 def _others(place: Place, blobs: Path, named: set[str]) -> Iterator[Entry]:
@@ -92,9 +102,13 @@ def _others(place: Place, blobs: Path, named: set[str]) -> Iterator[Entry]:
             partial.setdefault(match["hex"], []).append(file)
         elif file:
             fault = _("No manifest names it: ollama removes it when it starts.")
-            yield Entry(name=path.name[: 7 + _SHORT], store=place.store, root=place.path, files=(file,), state=LEFT, fault=fault)  # fmt: skip
+            yield Entry(name=path.name[: 7 + _SHORT], store=place.store, root=place.path, files=(file,), state=LEFT, fault=fault)
     for digest, files in partial.items():
         yield Entry(
-            name=f"sha256-{digest[:_SHORT]}-partial", store=place.store, root=place.path, files=tuple(files),
-            state=PARTIAL, fault=_("The download broke off."),
-        )  # fmt: skip
+            name=f"sha256-{digest[:_SHORT]}-partial",
+            store=place.store,
+            root=place.path,
+            files=tuple(files),
+            state=PARTIAL,
+            fault=_("The download broke off."),
+        )

@@ -71,9 +71,7 @@ def runnable(word: str, entries: Iterable[Entry]) -> Entry | None:
     found = named(word, held) or named(f"{word}:latest", held) or _of_repository(word, held)
     if len({entry.model for entry in found}) > 1:
         template = _("{name} means several: {names}.")
-        raise WrongNameError(
-            template.format(name=word, names=", ".join(f"{entry.store}:{entry.name}" for entry in found[:20]))
-        )
+        raise WrongNameError(template.format(name=word, names=", ".join(f"{entry.store}:{entry.name}" for entry in found[:20])))
     return found[0] if found else None
 
 
@@ -81,11 +79,7 @@ def _of_repository(word: str, entries: Iterable[Entry]) -> list[Entry]:
     address = address_of(word, HUB) if not word.startswith(("/", ".")) else None
     if address is None or address.file:
         return []
-    models = {
-        entry.name.removeprefix(address.repo + "/"): entry
-        for entry in entries
-        if entry.name.startswith(address.repo + "/")
-    }
+    models = {entry.name.removeprefix(address.repo + "/"): entry for entry in entries if entry.name.startswith(address.repo + "/")}
     plain = sorted(name for name in models if "@" not in name)
     try:
         return [models[chosen(plain, address.quant, address.repo)[0]]] if plain else []

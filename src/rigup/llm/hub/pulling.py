@@ -101,17 +101,28 @@ def target_of(word: str, hub: Hub, environ: Mapping[str, str], revision: str = "
 
         return Target(**of_tag(word, environ))
     if address is None:
-        template = _("{word} names no model that can be loaded: write user/name, user/name:Q4_K_M, user/name/file.gguf, or a tag of ollama (llama3.2:3b).")  # fmt: skip
+        template = _(
+            "{word} names no model that can be loaded: write user/name, user/name:Q4_K_M, user/name/file.gguf, or a tag of ollama (llama3.2:3b)."
+        )
         raise WrongNameError(template.format(word=word[:200]))
     commit, files = files_of(address, hub)
     asked = wanted(address, commit, files, hub.endpoint)
     name = f"{asked.repo}/{asked.first}" if asked.first else asked.repo
     return Target(
-        name=name, source=HUGGINGFACE, commit=commit, pieces=_pieces(asked, hub),
-        weights=[(file.digest, file.bytes) for file in asked.files] if asked.first else [], found=asked.found,
-        host=hub.endpoint, token=hub.token, first=asked.first, choices=asked.choices, notes=asked.notes,
-        here=_in_cache(asked, hub), finish=lambda: linked(asked, hub),
-    )  # fmt: skip
+        name=name,
+        source=HUGGINGFACE,
+        commit=commit,
+        pieces=_pieces(asked, hub),
+        weights=[(file.digest, file.bytes) for file in asked.files] if asked.first else [],
+        found=asked.found,
+        host=hub.endpoint,
+        token=hub.token,
+        first=asked.first,
+        choices=asked.choices,
+        notes=asked.notes,
+        here=_in_cache(asked, hub),
+        finish=lambda: linked(asked, hub),
+    )
 
 
 def verdict(target: Target, pools: Sequence[Pool], cache: Path | None) -> Verdict:
@@ -148,9 +159,7 @@ def _offers(asked: Asked, target: Target, pools: Sequence[Pool]) -> tuple[Offer,
 # -- what is here already ----------------------------------------------------------------------------
 
 
-def elsewhere(
-    files: Iterable[tuple[str, int]], entries: Iterable[Entry], announce: Callable[[str], None]
-) -> Entry | None:
+def elsewhere(files: Iterable[tuple[str, int]], entries: Iterable[Entry], announce: Callable[[str], None]) -> Entry | None:
     """A model of another program that has just these files, by their checksums; None without one.
 
     Args:
@@ -196,10 +205,15 @@ def _pieces(asked: Wanted, hub: Hub) -> list[Piece]:
     for file in asked.files:
         blob = folder / "blobs" / file.digest
         pieces[file.digest] = Piece(
-            name=file.name, url=f"{hub.endpoint}/{quote(asked.repo)}/resolve/{asked.commit}/{quote(file.name)}",
-            bytes=file.bytes, digest=file.digest, target=blob, partial=blob.with_name(blob.name + ".incomplete"),
-            lock=hub.cache / ".locks" / folder.name / f"{file.digest}.lock", headers=headers,
-        )  # fmt: skip
+            name=file.name,
+            url=f"{hub.endpoint}/{quote(asked.repo)}/resolve/{asked.commit}/{quote(file.name)}",
+            bytes=file.bytes,
+            digest=file.digest,
+            target=blob,
+            partial=blob.with_name(blob.name + ".incomplete"),
+            lock=hub.cache / ".locks" / folder.name / f"{file.digest}.lock",
+            headers=headers,
+        )
     return list(pieces.values())
 
 
@@ -232,10 +246,10 @@ def pulled(target: Target, progress: Progress, watch: Callable[[], None]) -> Pat
     try:
         needed, free = room(target.pieces)
         if needed and needed + _ROOM > free:
-            template = _("{needed} are to come, and below {folder} only {free} are free. `rigup models` shows what takes the room; HF_HOME and OLLAMA_MODELS put it on another disk.")  # fmt: skip
-            raise ModelError(
-                template.format(needed=size(needed), folder=target.pieces[0].target.parent, free=size(free))
+            template = _(
+                "{needed} are to come, and below {folder} only {free} are free. `rigup models` shows what takes the room; HF_HOME and OLLAMA_MODELS put it on another disk."
             )
+            raise ModelError(template.format(needed=size(needed), folder=target.pieces[0].target.parent, free=size(free)))
         fetched(target.pieces, progress, watch)
         return target.finish()
     except OSError as error:

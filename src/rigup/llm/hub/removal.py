@@ -57,7 +57,7 @@ def foreseen(entry: Entry, others: Iterable[Entry]) -> Removal:
     by_path, by_bytes = _users(others, lambda file: file.real), _users(others, lambda file: file.identity)
     taken = {_place(file.path) for other in others for file in other.files}
     root = _real(entry.root)
-    names = [path for path in entry.extra if _inside(path.parent, root) and not {_place(path), _real(path)} & {*taken, *by_path}]  # fmt: skip
+    names = [path for path in entry.extra if _inside(path.parent, root) and not {_place(path), _real(path)} & {*taken, *by_path}]
     files: list[Path] = []
     kept: list[Kept] = []
     frees = 0
@@ -66,7 +66,7 @@ def foreseen(entry: Entry, others: Iterable[Entry]) -> Removal:
             names.append(own.path)
         elsewhere = own.links - len({same.real for same in entry.files if same.identity == own.identity})
         if not _inside(own.real, root):
-            kept.append(Kept(own.real, _("It lies outside {store}, and only the link to it goes.").format(store=entry.root)))  # fmt: skip
+            kept.append(Kept(own.real, _("It lies outside {store}, and only the link to it goes.").format(store=entry.root)))
         elif by := by_path.get(own.real):
             kept.append(Kept(own.real, _("{models} use it too.").format(models=", ".join(sorted(by)))))
         else:
@@ -95,9 +95,7 @@ def _folder(entry: Entry, others: Iterable[Entry]) -> Path | None:
     if folder is None:
         return None
     inside = _real(folder)
-    shared = any(
-        entry.folder == folder or any(file.real.is_relative_to(inside) for file in entry.files) for entry in others
-    )
+    shared = any(entry.folder == folder or any(file.real.is_relative_to(inside) for file in entry.files) for entry in others)
     return None if shared else folder
 
 

@@ -15,13 +15,15 @@ from rigup.llm.hub.errors import ModelError, WrongNameError
 HUB = "https://huggingface.co"
 _NAME = r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}"
 _WORD = re.compile(rf"(?P<repo>{_NAME})(?::(?P<quant>[\w.-]{{1,80}})|/(?P<file>[^?#]+))?", re.ASCII)
-_PAGE = re.compile(rf"(?P<repo>{_NAME})(?:/(?:blob|resolve|raw)/(?P<revision>[^/?#]+)/(?P<file>[^?#]+)|/tree/(?P<tree>[^/?#]+))?/?(?:[?#].*)?", re.ASCII)  # fmt: skip
+_PAGE = re.compile(
+    rf"(?P<repo>{_NAME})(?:/(?:blob|resolve|raw)/(?P<revision>[^/?#]+)/(?P<file>[^?#]+)|/tree/(?P<tree>[^/?#]+))?/?(?:[?#].*)?", re.ASCII
+)
 _REVISION = re.compile(r"[A-Za-z0-9][\w.-]{0,99}(?:/[\w-][\w.-]{0,99}){0,4}", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}|[0-9a-f]{40}")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 _MOST_FILES, _MOST_NAME = 20_000, 1024
 _TYPE = r"(?<![A-Za-z0-9]){}(?![A-Za-z0-9_])"
-_OTHER_FORMS = (".bin", ".pt", ".pth", ".ckpt", ".onnx", ".h5", ".msgpack", ".tflite", ".ot", ".mlmodel", ".gguf", ".onnx_data")  # fmt: skip
+_OTHER_FORMS = (".bin", ".pt", ".pth", ".ckpt", ".onnx", ".h5", ".msgpack", ".tflite", ".ot", ".mlmodel", ".gguf", ".onnx_data")
 _ASIDE = ("original/", "onnx/", "openvino/", "coreml/", "consolidated")
 
 
@@ -98,9 +100,13 @@ def address_of(word: str, endpoint: str, revision: str = "main") -> Address | No
         if plain.lower().startswith(home.lower() + "/"):
             page = _PAGE.fullmatch(plain[len(home) + 1 :])
             if page:
-                return _checked(Address(page["repo"], "", unquote(page["file"] or ""), unquote(page["revision"] or page["tree"] or revision)))  # fmt: skip
+                return _checked(
+                    Address(page["repo"], "", unquote(page["file"] or ""), unquote(page["revision"] or page["tree"] or revision))
+                )
     if re.match(r"https?://", plain, re.IGNORECASE):
-        raise WrongNameError(_("{word} is no address of {endpoint}: of other hosts there are no checksums.").format(word=word[:200], endpoint=endpoint))  # fmt: skip
+        raise WrongNameError(
+            _("{word} is no address of {endpoint}: of other hosts there are no checksums.").format(word=word[:200], endpoint=endpoint)
+        )
     for start in ("hf://", "hf.co/", "huggingface.co/"):
         plain = plain[len(start) :] if plain.lower().startswith(start) else plain
     match = _WORD.fullmatch(plain)
@@ -130,7 +136,7 @@ def listed(siblings: object) -> dict[str, RemoteFile]:
         name, large = getattr(sibling, "rfilename", None), getattr(sibling, "lfs", None)
         digest = getattr(large, "sha256", None) if large else getattr(sibling, "blob_id", None)
         size = getattr(large, "size", None) if large else getattr(sibling, "size", None)
-        if isinstance(name, str) and type(size) is int and size >= 0 and isinstance(digest, str) and _DIGEST.fullmatch(digest):  # fmt: skip
+        if isinstance(name, str) and type(size) is int and size >= 0 and isinstance(digest, str) and _DIGEST.fullmatch(digest):
             found[name] = RemoteFile(name, size, digest)
     return found
 
@@ -148,9 +154,7 @@ def wanted(address: Address, commit: str, files: Mapping[str, RemoteFile], endpo
     base = f"{endpoint}/{quote(repo)}/resolve/{commit}/"
     if address.file and address.file not in files:
         near = ", ".join(sorted(name for name in files if name.lower().endswith((".gguf", ".safetensors")))[:40])
-        raise ModelError(
-            _("{repo} has no file {name}. It has: {files}.").format(repo=repo, name=address.file, files=near)
-        )
+        raise ModelError(_("{repo} has no file {name}. It has: {files}.").format(repo=repo, name=address.file, files=near))
     if address.file and not address.file.lower().endswith(".gguf"):
         found, names = Found(), [address.file]
     else:
@@ -160,29 +164,43 @@ def wanted(address: Address, commit: str, files: Mapping[str, RemoteFile], endpo
     if missing := [name for name in names if name not in files]:
         raise ModelError(_("{repo} lacks {name}, which belongs to the model.").format(repo=repo, name=missing[0]))
     if wrong := [name for name in names if not is_safe(name)]:
-        raise ModelError(_("{repo} has a file called {name}, which leads out of its folder: nothing was loaded.").format(repo=repo, name=wrong[0][:200]))  # fmt: skip
+        raise ModelError(
+            _("{repo} has a file called {name}, which leads out of its folder: nothing was loaded.").format(repo=repo, name=wrong[0][:200])
+        )
     return Wanted(
-        repo=repo, revision=address.revision, commit=commit, files=tuple(files[name] for name in dict.fromkeys(names)),
-        first=names[0] if found.urls or address.file else "", found=found, choices=choices(files), notes=found.notes,
-    )  # fmt: skip
+        repo=repo,
+        revision=address.revision,
+        commit=commit,
+        files=tuple(files[name] for name in dict.fromkeys(names)),
+        first=names[0] if found.urls or address.file else "",
+        found=found,
+        choices=choices(files),
+        notes=found.notes,
+    )
 
 
 def _projector(files: Mapping[str, RemoteFile], names: list[str]) -> list[str]:
     """What turns pictures into tokens, in the usual precision, beside the model or at the root."""
     folder = names[0].rpartition("/")[0]
-    held = [file for file in files if "mmproj" in file.lower() and file.lower().endswith(".gguf") and file.rpartition("/")[0] in (folder, "")]  # fmt: skip
+    held = [
+        file for file in files if "mmproj" in file.lower() and file.lower().endswith(".gguf") and file.rpartition("/")[0] in (folder, "")
+    ]
     order = ("f16", "bf16", "q8_0")
-    return sorted(held, key=lambda file: next((at for at, kind in enumerate(order) if re.search(_TYPE.format(kind), file, re.IGNORECASE)), len(order)))[:1]  # fmt: skip
+    return sorted(
+        held, key=lambda file: next((at for at, kind in enumerate(order) if re.search(_TYPE.format(kind), file, re.IGNORECASE)), len(order))
+    )[:1]
 
 
 def _of_tensors(files: Mapping[str, RemoteFile], found: Found) -> list[str]:
     """Safetensors and what stands beside them, without the same weights in other forms."""
     parts = {unquote(f"{folder}/{url.rpartition('/')[2]}") for folder, url in found.parts}
     return [
-        name for name in sorted(files)
-        if not name.lower().endswith(_OTHER_FORMS) and not name.startswith((*_ASIDE, ".git"))
+        name
+        for name in sorted(files)
+        if not name.lower().endswith(_OTHER_FORMS)
+        and not name.startswith((*_ASIDE, ".git"))
         and (not name.endswith(".safetensors") or (name in parts if parts else "/" not in name))
-    ]  # fmt: skip
+    ]
 
 
 def choices(files: Mapping[str, RemoteFile]) -> tuple[Choice, ...]:

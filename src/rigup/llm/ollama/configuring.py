@@ -100,9 +100,14 @@ _RULES = {
     **dict.fromkeys(("OLLAMA_FLASH_ATTENTION", "OLLAMA_VULKAN", "OLLAMA_SCHED_SPREAD", "OLLAMA_DEBUG"), _SWITCH),
     **dict.fromkeys(
         (_HTTPS_PROXY, "HTTP_PROXY", "https_proxy", "http_proxy"),
-        Rule(_is_proxy, N_("write http://HOST:PORT; a password would be readable there for every account, so give it by a file of your own (EnvironmentFile=)")),
+        Rule(
+            _is_proxy,
+            N_(
+                "write http://HOST:PORT; a password would be readable there for every account, so give it by a file of your own (EnvironmentFile=)"
+            ),
+        ),
     ),
-}  # fmt: skip
+}
 
 
 def override_for_this(facts: Facts) -> str:
@@ -118,9 +123,7 @@ def override_for_this(facts: Facts) -> str:
     if not found:
         template = _("{isas} needs no override, or none that is known helps; `rigup knowledge {first}` tells more.")
         raise SettingsError(template.format(isas=", ".join(isas), first=isas[0]))
-    template = _(
-        "{isas} do not all need the same override, and the variable holds for all of them: name the value yourself."
-    )
+    template = _("{isas} do not all need the same override, and the variable holds for all of them: name the value yourself.")
     raise SettingsError(template.format(isas=", ".join(isas)))
 
 
@@ -140,7 +143,7 @@ def wanted(given: Mapping[str, str], unset: Iterable[str], facts: Facts, host: H
     _not_overruled(new, facts)
     notes = [note for name, value in new.items() for note in _notes(name, value, host)]
     if gone - before.keys():
-        notes.append(_("Not in rigup's own file, so not taken back: {names}.").format(names=", ".join(sorted(gone - before.keys()))))  # fmt: skip
+        notes.append(_("Not in rigup's own file, so not taken back: {names}.").format(names=", ".join(sorted(gone - before.keys()))))
     return Wanted(dict(sorted(variables.items())), variables == before, notes)
 
 
@@ -153,28 +156,36 @@ def _not_overruled(new: Mapping[str, str], facts: Facts) -> None:
         path = variable.fields["value"].where.source
         later = path.rpartition("/")[2] > DROP_IN.rpartition("/")[2] and ".service.d/" in path
         if later or ".service" not in path:  # an EnvironmentFile counts for more than any Environment=
-            template = _(
-                "{path} gives {name} another value and counts for more than what rigup writes: change or remove it there."
-            )
+            template = _("{path} gives {name} another value and counts for more than what rigup writes: change or remove it there.")
             raise SettingsError(template.format(path=path, name=name))
 
 
 def _notes(name: str, value: str, host: Host) -> list[str]:
     if name == "OLLAMA_HOST" and not _is_loopback(value):
-        return [_("ollama knows no key: whoever reaches {value} can use, load and delete models. `rigup serve --share` asks for one.").format(value=value)]  # fmt: skip
+        return [
+            _("ollama knows no key: whoever reaches {value} can use, load and delete models. `rigup serve --share` asks for one.").format(
+                value=value
+            )
+        ]
     if name == "OLLAMA_MODELS":
-        notes = [_("Models that are there already are not moved; the service's user must own {path}: `sudo chown -R ollama: {quoted}`.").format(path=value, quoted=shlex.quote(value))]  # fmt: skip
+        notes = [
+            _("Models that are there already are not moved; the service's user must own {path}: `sudo chown -R ollama: {quoted}`.").format(
+                path=value, quoted=shlex.quote(value)
+            )
+        ]
         if not host.find(value):
             notes.insert(0, _("There is no folder {path} yet.").format(path=value))
         if value.startswith(("/home/", "/root/")):
-            notes.append(
-                _("Its user must also be allowed to enter every folder above it, which a home mostly refuses.")
-            )
+            notes.append(_("Its user must also be allowed to enter every folder above it, which a home mostly refuses."))
         return notes
     if name == _HTTPS_PROXY:
         return [_("The proxy is for downloads of models; ollama speaks to its own engine without it.")]
     if name == "OLLAMA_NUM_PARALLEL" and int(value) > 1:
-        return [_("Each of {count} answers at once keeps a context of its own: `rigup fit MODEL --engine ollama --parallel {count}` reckons what that takes.").format(count=value)]  # fmt: skip
+        return [
+            _(
+                "Each of {count} answers at once keeps a context of its own: `rigup fit MODEL --engine ollama --parallel {count}` reckons what that takes."
+            ).format(count=value)
+        ]
     return []
 
 
@@ -206,15 +217,13 @@ def by_hand(given: Mapping[str, str], facts: Facts) -> list[str]:
         return []
     if system == "macos":
         lines = [f"launchctl setenv {name} {shlex.quote(value)}" for name, value in given.items()]
-        return [*lines, _("Then quit Ollama from the menu bar and start it again. After a restart of the machine it must be typed again.")]  # fmt: skip
+        return [*lines, _("Then quit Ollama from the menu bar and start it again. After a restart of the machine it must be typed again.")]
     if system == "windows":
         lines = [f'setx {name} "{value}"' for name, value in given.items()]
-        return [*lines, _("Then quit Ollama from the tray and start it again: it sees new variables from its next start on.")]  # fmt: skip
+        return [*lines, _("Then quit Ollama from the tray and start it again: it sees new variables from its next start on.")]
     pairs = [f"{name}={shlex.quote(value)}" for name, value in given.items()]
     return [
-        _(
-            "No service of systemd starts ollama here. Start it with the variables yourself, or hand them to its container:"
-        ),
+        _("No service of systemd starts ollama here. Start it with the variables yourself, or hand them to its container:"),
         " ".join([*pairs, "ollama serve"]),
         " ".join(["docker run", *(f"-e {pair}" for pair in pairs), "… ollama/ollama"]),
     ]

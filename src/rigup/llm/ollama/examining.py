@@ -43,11 +43,19 @@ def examined(source: str | None) -> OllamaDoctor:
     inside = _integrated(facts, computes, pools)
     held, unread = in_memory.loaded(seen.host if running is not False else None, environment, inside, pools)
     return OllamaDoctor(
-        verdict=_verdict(findings, computes, seen, is_installed), manager=_manager(facts, service), version=version, running=running,
-        user=service.get("user") if service else None, settings=settings, devices=computes,
-        models=_models(settings, service, facts, seen.host), loaded=held, integrated=inside, findings=findings,
+        verdict=_verdict(findings, computes, seen, is_installed),
+        manager=_manager(facts, service),
+        version=version,
+        running=running,
+        user=service.get("user") if service else None,
+        settings=settings,
+        devices=computes,
+        models=_models(settings, service, facts, seen.host),
+        loaded=held,
+        integrated=inside,
+        findings=findings,
         unseen=[*(seen.unseen if is_installed else []), *unread],
-    )  # fmt: skip
+    )
 
 
 def _touches(finding: Any) -> bool:
@@ -109,16 +117,13 @@ def _settings(facts: Facts, seen: Read) -> list[Setting]:
 def _setting(name: str, at: dict[str, dict[str, Variable]], known: bool) -> Setting | None:
     """One variable; None for one that is set nowhere."""
     given, has, wished = (at[process].get(name) for process in (UNIT, SERVICE, "shell"))
-    configured, running, shell = (
-        variable.get("value") or None if variable else None for variable in (given, has, wished)
-    )
+    configured, running, shell = (variable.get("value") or None if variable else None for variable in (given, has, wished))
     if configured is None and running is None and shell is None:
         return None
     source = given.fields["value"].where.source if given and configured is not None else None
     return Setting(
-        name=name, configured=configured, source=source, running=running, shell=shell,
-        state=_state(name, configured, running, known),
-    )  # fmt: skip
+        name=name, configured=configured, source=source, running=running, shell=shell, state=_state(name, configured, running, known)
+    )
 
 
 def _state(name: str, configured: str | None, running: str | None, known: bool) -> Any:
@@ -144,10 +149,7 @@ def _is_same_value(name: str, configured: str, running: str | None) -> bool:
 
 def _in_force(settings: list[Setting]) -> dict[str, str]:
     """What the server has, as far as anybody knows: what it was seen with, else what it is given."""
-    found = {
-        setting.name: setting.running or (setting.configured if setting.state == "unknown" else None)
-        for setting in settings
-    }
+    found = {setting.name: setting.running or (setting.configured if setting.state == "unknown" else None) for setting in settings}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -36,9 +36,7 @@ def loaded(
         planned = _planned(host, name, context, environment, pools)
         if planned is None:
             unseen.append(
-                _(
-                    "The file of {model} may not be read by you: `rigup fit {model} --engine ollama` reckons by its tag."
-                ).format(model=name)
+                _("The file of {model} may not be read by you: `rigup fit {model} --engine ollama` reckons by its tag.").format(model=name)
             )
         why = "" if on_gpu == _WHOLE else _why(planned, integrated)
         found.append(Loaded(name=name, size=size, on_gpu=on_gpu, context=context, planned=planned, why=why))
@@ -59,14 +57,7 @@ def rows(table: str) -> list[tuple[str, str, int, int | None]]:
         if hit and cells["NAME"]:
             share = int(hit["gpu"]) if hit["gpu"] else int(hit["all"]) if hit["where"] == "GPU" else 0
             context = cells.get("CONTEXT", "")
-            found.append(
-                (
-                    cells["NAME"],
-                    cells.get("SIZE", ""),
-                    min(share, _WHOLE),
-                    int(context) if context.isdecimal() else None,
-                )
-            )
+            found.append((cells["NAME"], cells.get("SIZE", ""), min(share, _WHOLE), int(context) if context.isdecimal() else None))
     return found
 
 
@@ -75,9 +66,7 @@ def _cell(line: str, place: int, order: list[int]) -> str:
     return line[place:end].strip()
 
 
-def _planned(
-    host: Host, name: str, context: int | None, environment: Mapping[str, str], pools: "Sequence[Pool]"
-) -> Planned | None:
+def _planned(host: Host, name: str, context: int | None, environment: Mapping[str, str], pools: "Sequence[Pool]") -> Planned | None:
     """What fit reckons for the file of a model with the server's settings; None where it may not be read."""
     from rigup.fit.engines import as_ollama, judged_by, usual_context
     from rigup.fit.errors import FitError
@@ -97,20 +86,17 @@ def _planned(
     if context:
         request = msgspec.structs.replace(request, context=context * request.parallel)
     plan = judged_by("ollama", asked, request, pools, name, questions=False)
-    whole = judged_by(
-        "ollama",
-        asked,
-        msgspec.structs.replace(request, gpu_layers=asked.model.layers + 1),
-        pools,
-        name,
-        questions=False,
-    )
+    whole = judged_by("ollama", asked, msgspec.structs.replace(request, gpu_layers=asked.model.layers + 1), pools, name, questions=False)
     free = [pool.free for pool in pools if pool.kind != HOST]
     return Planned(
-        context=request.context, total=plan.memory.total, layers=asked.model.layers + 1,
-        gpu_layers=plan.gpu_layers, device_total=_on_devices(plan), needed=_on_devices(whole),
+        context=request.context,
+        total=plan.memory.total,
+        layers=asked.model.layers + 1,
+        gpu_layers=plan.gpu_layers,
+        device_total=_on_devices(plan),
+        needed=_on_devices(whole),
         free=sum(amount or 0 for amount in free) if free and all(amount is not None for amount in free) else None,
-    )  # fmt: skip
+    )
 
 
 def _without_ollama(pool: "Pool") -> "Pool":
@@ -128,31 +114,21 @@ def _on_devices(fit: "Fit") -> int:
 
 def _why(planned: Planned | None, integrated: list[Integrated]) -> str:
     """Why not all of it is on devices, as a sentence; "" where nobody can tell."""
-    inside = next(
-        (device for device in integrated if device.counted and device.usable and device.counted < device.usable), None
-    )
-    if (
-        planned is not None
-        and inside is not None
-        and inside.usable
-        and inside.counted
-        and planned.needed <= inside.usable
-    ):
-        template = _("{name} may use {usable}, and the model needs {needed}; but ollama counts on {counted} only, which is what the firmware set aside.")  # fmt: skip
+    inside = next((device for device in integrated if device.counted and device.usable and device.counted < device.usable), None)
+    if planned is not None and inside is not None and inside.usable and inside.counted and planned.needed <= inside.usable:
+        template = _(
+            "{name} may use {usable}, and the model needs {needed}; but ollama counts on {counted} only, which is what the firmware set aside."
+        )
         return template.format(
-            name=inside.name,
-            usable=gibibytes(inside.usable),
-            needed=gibibytes(planned.needed),
-            counted=gibibytes(inside.counted),
+            name=inside.name, usable=gibibytes(inside.usable), needed=gibibytes(planned.needed), counted=gibibytes(inside.counted)
         )
     if planned is None or planned.free is None:
         return ""
     if planned.needed > planned.free:
-        template = _("All {layers} layers would need {needed} of the GPU's memory, and {free} are free for it: {gpu_layers} have room.")  # fmt: skip
+        template = _("All {layers} layers would need {needed} of the GPU's memory, and {free} are free for it: {gpu_layers} have room.")
         return template.format(
-            layers=planned.layers,
-            needed=gibibytes(planned.needed),
-            free=gibibytes(planned.free),
-            gpu_layers=planned.gpu_layers,
+            layers=planned.layers, needed=gibibytes(planned.needed), free=gibibytes(planned.free), gpu_layers=planned.gpu_layers
         )
-    return _("There is room for all of it ({needed} of {free}); that ollama does not use the GPU has another reason, which the findings or its log tell.").format(needed=gibibytes(planned.needed), free=gibibytes(planned.free))  # fmt: skip
+    return _(
+        "There is room for all of it ({needed} of {free}); that ollama does not use the GPU has another reason, which the findings or its log tell."
+    ).format(needed=gibibytes(planned.needed), free=gibibytes(planned.free))

@@ -53,21 +53,17 @@ def read(source: str | None) -> Read:
     if host is None:
         log = "\n".join(text.body for source in sources for text in source.texts)
         return Read(None, sources, last_start(log), None, None, [])
-    kept = "\n".join(
-        answer.output for answer in host.recorded() if answer.argv[0] == "journalctl" and "ollama" in answer.argv
-    )
+    kept = "\n".join(answer.output for answer in host.recorded() if answer.argv[0] == "journalctl" and "ollama" in answer.argv)
     log, unseen = (last_start(kept), []) if kept else _log(host)
     running, environment = _process(host)
     if running and environment is None and _STARTED not in log:
-        unseen.append(_("The environment of the server's process may be read by its user and by root alone: `sudo rigup ollama doctor` shows it."))  # fmt: skip
-    texts = [
-        *_texts("log of ollama", "" if kept else log, ""),
-        *_texts("environment of ollama", _as_env(environment), SERVICE),
-    ]
+        unseen.append(
+            _("The environment of the server's process may be read by its user and by root alone: `sudo rigup ollama doctor` shows it.")
+        )
+    texts = [*_texts("log of ollama", "" if kept else log, ""), *_texts("environment of ollama", _as_env(environment), SERVICE)]
     place = next(source.place for source in sources if source.host is host)
     with_texts = [
-        source._replace(texts=(*source.texts, *texts)) if source.host is host and source.place == place else source
-        for source in sources
+        source._replace(texts=(*source.texts, *texts)) if source.host is host and source.place == place else source for source in sources
     ]
     return Read(host, with_texts, log, environment, running, unseen)
 
@@ -101,8 +97,16 @@ def _log(host: Host) -> tuple[str, list[str]]:
         if found := host.read(path).body:
             return last_start(found), []
     if "permission" in body.lower():
-        return "", [_("The journal of the service may not be read by you: `sudo rigup ollama doctor`, or membership of the group systemd-journal, shows what ollama says of your GPU.")]  # fmt: skip
-    return "", [_("No log of ollama was found. Where it runs in a container, `docker logs ollama > ollama.log` and `rigup ollama doctor --from ollama.log` show what it says of your GPU.")]  # fmt: skip
+        return "", [
+            _(
+                "The journal of the service may not be read by you: `sudo rigup ollama doctor`, or membership of the group systemd-journal, shows what ollama says of your GPU."
+            )
+        ]
+    return "", [
+        _(
+            "No log of ollama was found. Where it runs in a container, `docker logs ollama > ollama.log` and `rigup ollama doctor --from ollama.log` show what it says of your GPU."
+        )
+    ]
 
 
 def _process(host: Host) -> tuple[bool | None, dict[str, str] | None]:
@@ -133,9 +137,12 @@ def devices(log: str) -> list[Computes]:
         name = fields.get("description") or fields.get("name", "")
         if library:
             found[library, fields.get("id", name)] = Computes(
-                library=library, name=name[:100], compute=fields.get("compute", "")[:40],
-                total=size_of(fields.get("total", "")), available=size_of(fields.get("available", "")),
-            )  # fmt: skip
+                library=library,
+                name=name[:100],
+                compute=fields.get("compute", "")[:40],
+                total=size_of(fields.get("total", "")),
+                available=size_of(fields.get("available", "")),
+            )
     return list(found.values())
 
 

@@ -26,7 +26,7 @@ async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"
     try:
         reader, writer = await asyncio.open_connection(where.host, where.port, ssl=where.secure)
     except OSError as error:
-        raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error  # fmt: skip
+        raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error
     answer = _Answer()
     parser = httptools.HttpResponseParser(answer)
     try:

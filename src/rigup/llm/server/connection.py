@@ -64,7 +64,9 @@ class Connection(asyncio.Protocol, Client):
 
     """
 
-    def __init__(self, rules: Rules, others: set["Connection"], answer: Callable[["Connection", Asked], Coroutine[Any, Any, None] | None]) -> None:  # fmt: skip
+    def __init__(
+        self, rules: Rules, others: set["Connection"], answer: Callable[["Connection", Asked], Coroutine[Any, Any, None] | None]
+    ) -> None:
         self._rules, self._others, self._answer = rules, others, answer
         self._reader = httptools.HttpRequestParser(self)
         self._target, self._size, self._taken = b"", 0, 0
@@ -159,9 +161,7 @@ class Connection(asyncio.Protocol, Client):
         if self._rules.only_local and origin is not None and not _is_local(origin.rpartition(b"/")[2]):
             raise Refused(403, "origin_not_allowed", "A page of another site may not ask.")
         if path not in _OPEN and not self._has_key():
-            raise Refused(
-                401, "invalid_api_key", "The key is missing or wrong: send it as `Authorization: Bearer KEY`."
-            )
+            raise Refused(401, "invalid_api_key", "The key is missing or wrong: send it as `Authorization: Bearer KEY`.")
         length = int(heads.get(b"content-length", b"0"))
         if length > self._rules.most_body:
             raise self._too_large()
@@ -176,10 +176,8 @@ class Connection(asyncio.Protocol, Client):
         version, coding = self._reader.get_http_version(), self._heads.get(b"transfer-encoding")
         if version not in ("1.0", "1.1") or (version == "1.1" and b"host" not in self._heads):
             raise Refused(400, "bad_request", "That is no request of HTTP/1.1: it names no host, or another version.")
-        if coding is not None and (
-            version == "1.0" or coding.lower() != b"chunked" or b"content-length" in self._heads
-        ):
-            raise Refused(400, "bad_request", "That is no request of HTTP/1.1: a body comes whole or in chunks, in no other coding.")  # fmt: skip
+        if coding is not None and (version == "1.0" or coding.lower() != b"chunked" or b"content-length" in self._heads):
+            raise Refused(400, "bad_request", "That is no request of HTTP/1.1: a body comes whole or in chunks, in no other coding.")
 
     def _has_key(self) -> bool:
         """Whether a request has the key, as OpenAI's clients send it or as Anthropic's do."""
@@ -348,14 +346,23 @@ _ONCE = frozenset((b"host", b"content-length", b"transfer-encoding", b"authoriza
 _FRAMING = (b"content-length", b"transfer-encoding")
 _OPEN = (b"/", b"/health", b"/v1/health")  # they tell nothing of anybody
 _PHRASES = {
-    200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-    408: "Request Timeout", 413: "Content Too Large", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
-    502: "Bad Gateway", 503: "Service Unavailable",
-}  # fmt: skip
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    408: "Request Timeout",
+    413: "Content Too Large",
+    431: "Request Header Fields Too Large",
+    500: "Internal Server Error",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+}
 
 
 def _too_much_around() -> Refused:
-    return Refused(431, "bad_request", "That is no request of HTTP/1.1: its head, or what stands around its body, is too long.")  # fmt: skip
+    return Refused(431, "bad_request", "That is no request of HTTP/1.1: its head, or what stands around its body, is too long.")
 
 
 def _is_local(host: bytes) -> bool:

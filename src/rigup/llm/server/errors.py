@@ -2,13 +2,7 @@
 
 import msgspec
 
-_KINDS = {
-    401: "authentication_error",
-    404: "not_found_error",
-    503: "server_error",
-    502: "server_error",
-    500: "server_error",
-}
+_KINDS = {401: "authentication_error", 404: "not_found_error", 503: "server_error", 502: "server_error", 500: "server_error"}
 
 
 class Refused(Exception):

@@ -108,7 +108,7 @@ class Gathering(selectors.BaseSelector):
 
 
 def _asked_for(events: int) -> int:
-    return (select.EPOLLIN if events & selectors.EVENT_READ else 0) | (select.EPOLLOUT if events & selectors.EVENT_WRITE else 0)  # fmt: skip
+    return (select.EPOLLIN if events & selectors.EVENT_READ else 0) | (select.EPOLLOUT if events & selectors.EVENT_WRITE else 0)
 
 
 class GatheringLoop(asyncio.SelectorEventLoop):

@@ -12,11 +12,42 @@ from rigup.llm.server.errors import Refused
 
 _MOST_RULES, _MOST_DEPTH, _MOST_TIMES = 4000, 48, 4096
 _SAYS_NOTHING = frozenset(
-    ("title", "description", "default", "examples", "format", "$schema", "$id", "$comment", "$defs", "definitions", "strict", "deprecated", "readOnly", "writeOnly")
-)  # fmt: skip
+    (
+        "title",
+        "description",
+        "default",
+        "examples",
+        "format",
+        "$schema",
+        "$id",
+        "$comment",
+        "$defs",
+        "definitions",
+        "strict",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+    )
+)
 _UNDERSTOOD = _SAYS_NOTHING | frozenset(
-    ("type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "minLength", "maxLength", "enum", "const", "anyOf", "oneOf", "$ref", "propertyOrdering")
-)  # fmt: skip
+    (
+        "type",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+        "minItems",
+        "maxItems",
+        "minLength",
+        "maxLength",
+        "enum",
+        "const",
+        "anyOf",
+        "oneOf",
+        "$ref",
+        "propertyOrdering",
+    )
+)
 _BASE = {
     "ws": "[ \\n]?",
     "char": '[^"\\\\\\x7F\\x00-\\x1F] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})',
@@ -29,7 +60,7 @@ _BASE = {
     "object": '"{" ws (pair ("," ws pair)*)? ws "}"',
     "pair": 'string ":" ws value',
     "array": '"[" ws (value ("," ws value)*)? ws "]"',
-}  # fmt: skip
+}
 
 
 def gbnf(schema: Mapping[str, Any]) -> str:
@@ -133,9 +164,7 @@ class _Grammar:
             target: Any = self._whole
             for word in reference[1:].strip("/").split("/"):
                 if word:
-                    target = (
-                        target.get(word.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
-                    )
+                    target = target.get(word.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
             name = self._of_ref[reference] = self._rule("")
             self.rules[name] = self.of(target, depth + 1)
         return self._of_ref[reference]

@@ -23,16 +23,7 @@ from rigup.llm.server.pictures import data_of
 _ANYTHING: dict[str, Any] = {"type": "object"}
 _MOST_TOOLS = 512
 _FOR_TEMPLATE = ("messages", "tools", "chat_template_kwargs", "add_generation_prompt")
-_OTHERS = (
-    "model",
-    "stream",
-    "stream_options",
-    "response_format",
-    "tool_choice",
-    "parallel_tool_calls",
-    "n",
-    *_FOR_TEMPLATE,
-)
+_OTHERS = ("model", "stream", "stream_options", "response_format", "tool_choice", "parallel_tool_calls", "n", *_FOR_TEMPLATE)
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -95,11 +86,13 @@ def _call_schema(body: Mapping[str, Any], choice: Any) -> dict[str, Any]:
         raise Refused(400, "invalid_tool_choice", "`tool_choice` asks for a tool that is not among `tools`.")
     calls = [
         {
-            "type": "object", "properties": {"name": {"const": name}, "arguments": taken},
-            "required": ["name", "arguments"], "additionalProperties": False,
+            "type": "object",
+            "properties": {"name": {"const": name}, "arguments": taken},
+            "required": ["name", "arguments"],
+            "additionalProperties": False,
         }
         for name, taken in found
-    ]  # fmt: skip
+    ]
     return calls[0] if len(calls) == 1 else {"anyOf": calls}
 
 
@@ -134,9 +127,7 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
     client.end()
 
 
-async def _asked(
-    engine: RunningEngine, body: Mapping[str, Any], wanted: Held
-) -> tuple["_Reply", AsyncIterator[dict[str, Any]]]:
+async def _asked(engine: RunningEngine, body: Mapping[str, Any], wanted: Held) -> tuple["_Reply", AsyncIterator[dict[str, Any]]]:
     """An empty reply, and the events of the engine that fill it. Raises Refused."""
     if body.get("n") not in (None, 1):
         raise Refused(400, "unsupported", "`n` is one where a grammar binds the answer.")
@@ -221,13 +212,17 @@ class _Reply:
     def chunk(self, delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
         """A piece of a stream."""
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return {"id": self._id, "object": "chat.completion.chunk", "created": self._made, "model": self._model, "choices": [choice]}  # fmt: skip
+        return {"id": self._id, "object": "chat.completion.chunk", "created": self._made, "model": self._model, "choices": [choice]}
 
     def whole(self) -> dict[str, Any]:
         """The whole answer."""
         message, reason = self.message()
         choice = {"index": 0, "message": message, "finish_reason": reason}
         return {
-            "id": self._id, "object": "chat.completion", "created": self._made, "model": self._model, "choices": [choice],
+            "id": self._id,
+            "object": "chat.completion",
+            "created": self._made,
+            "model": self._model,
+            "choices": [choice],
             "usage": self.usage,
-        }  # fmt: skip
+        }

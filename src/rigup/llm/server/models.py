@@ -52,7 +52,7 @@ class Models:
 
     """
 
-    def __init__(self, wishes: Sequence[StartRequest], machine: Here | None, metrics: Metrics, *, most: int, idle: float, say: Say) -> None:  # fmt: skip
+    def __init__(self, wishes: Sequence[StartRequest], machine: Here | None, metrics: Metrics, *, most: int, idle: float, say: Say) -> None:
         self.all = {served.name: served for served in map(Served, wishes)}
         self._machine, self._metrics, self._most, self._idle, self._say = machine, metrics, most, idle, say
         self._freed = asyncio.Event()  # set and cleared again where an answer is whole: who waits for room looks then
@@ -201,8 +201,6 @@ class Models:
     async def stop(self) -> None:
         """End all engines, those that are loading too."""
         self._over.set()
-        await asyncio.gather(
-            *(served.loading for served in self.all.values() if served.loading), return_exceptions=True
-        )
+        await asyncio.gather(*(served.loading for served in self.all.values() if served.loading), return_exceptions=True)
         running = [served.engine for served in self.all.values() if served.engine is not None]
         await asyncio.gather(*(asyncio.to_thread(engine.stop) for engine in running))

@@ -20,9 +20,21 @@ from rigup.llm.server.ollama_models import moment
 
 CHAT, GENERATE, EMBED, EMBED_ONE = "/api/chat", "/api/generate", "/api/embed", "/api/embeddings"
 _SAME = (
-    "temperature", "top_k", "top_p", "min_p", "typical_p", "repeat_last_n", "repeat_penalty", "presence_penalty", "frequency_penalty", "mirostat",
-    "mirostat_tau", "mirostat_eta", "seed", "stop",
-)  # fmt: skip
+    "temperature",
+    "top_k",
+    "top_p",
+    "min_p",
+    "typical_p",
+    "repeat_last_n",
+    "repeat_penalty",
+    "presence_penalty",
+    "frequency_penalty",
+    "mirostat",
+    "mirostat_tau",
+    "mirostat_eta",
+    "seed",
+    "stop",
+)
 _PICTURES = {"/9j/": "jpeg", "iVBOR": "png", "R0lG": "gif", "UklG": "webp"}  # as their files begin, in base64
 _CHAT_PATH = "/v1/chat/completions"
 
@@ -36,9 +48,7 @@ def loads_or_ends(path: str, body: Mapping[str, Any]) -> str:
 
 def settled(path: str, body: Mapping[str, Any], reason: str) -> bytes:
     """The answer to such a request."""
-    return msgspec.json.encode(
-        {**_Reply(path, str(body.get("model") or "")).part("", ""), "done": True, "done_reason": reason}
-    )
+    return msgspec.json.encode({**_Reply(path, str(body.get("model") or "")).part("", ""), "done": True, "done_reason": reason})
 
 
 def as_openai(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -52,11 +62,7 @@ def as_openai(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         asked["max_tokens"] = most
     asked |= {"stream": True, "stream_options": {"include_usage": True}}
     if path == GENERATE:
-        if unsupported := [
-            name
-            for name in ("suffix", "template", "context", *(("format",) if body.get("raw") else ()))
-            if body.get(name)
-        ]:
+        if unsupported := [name for name in ("suffix", "template", "context", *(("format",) if body.get("raw") else ())) if body.get(name)]:
             raise _unsupported(f"`{unsupported[0]}` is not taken here: send the messages to /api/chat.")
         if body.get("raw"):
             return "/v1/completions", {**asked, "prompt": _text(body.get("prompt"))}
@@ -112,7 +118,7 @@ def _messages(given: Any) -> list[dict[str, Any]]:
 
 
 def _functions(calls: Any) -> list[dict[str, str]]:
-    functions = [call.get("function") if isinstance(call, dict) else None for call in calls if calls] if isinstance(calls, list) else [None]  # fmt: skip
+    functions = [call.get("function") if isinstance(call, dict) else None for call in calls if calls] if isinstance(calls, list) else [None]
     if not all(isinstance(function, dict) and isinstance(function.get("name"), str) for function in functions):
         raise _wrong("`tool_calls` is no list of calls.")
     return [
@@ -224,16 +230,21 @@ class _Reply:
         fields = {"model": self._model, "created_at": moment(time.time()), "done": False}
         if self._path == GENERATE:
             return {**fields, "response": text, **more}
-        return {**fields, "message": {"role": "assistant", "content": text, **more, **({"tool_calls": calls} if calls else {})}}  # fmt: skip
+        return {**fields, "message": {"role": "assistant", "content": text, **more, **({"tool_calls": calls} if calls else {})}}
 
     def end(self) -> dict[str, Any]:
         """What the last object says besides; durations are nanoseconds."""
         spent = {name: int(1e6 * float(self._timings.get(f"{name}_ms") or 0)) for name in ("prompt", "predicted")}
         return {
-            "done": True, "done_reason": self._reason, "total_duration": time.perf_counter_ns() - self._began, "load_duration": 0,
-            "prompt_eval_count": self._usage.get("prompt_tokens") or 0, "prompt_eval_duration": spent["prompt"],
-            "eval_count": self._usage.get("completion_tokens") or 0, "eval_duration": spent["predicted"],
-        }  # fmt: skip
+            "done": True,
+            "done_reason": self._reason,
+            "total_duration": time.perf_counter_ns() - self._began,
+            "load_duration": 0,
+            "prompt_eval_count": self._usage.get("prompt_tokens") or 0,
+            "prompt_eval_duration": spent["prompt"],
+            "eval_count": self._usage.get("completion_tokens") or 0,
+            "eval_duration": spent["predicted"],
+        }
 
 
 async def embed(client: Connection, path: str, body: Mapping[str, Any], engine: RunningEngine) -> None:
@@ -250,7 +261,7 @@ async def embed(client: Connection, path: str, body: Mapping[str, Any], engine: 
         client.send(200, msgspec.json.encode({"embedding": vectors[0]}))
         return
     usage = told.get("usage") or {}
-    fields = {"total_duration": time.perf_counter_ns() - began, "load_duration": 0, "prompt_eval_count": usage.get("prompt_tokens") or 0}  # fmt: skip
+    fields = {"total_duration": time.perf_counter_ns() - began, "load_duration": 0, "prompt_eval_count": usage.get("prompt_tokens") or 0}
     client.send(200, msgspec.json.encode({"model": body.get("model"), "embeddings": vectors, **fields}))
 
 

@@ -40,13 +40,15 @@ def listed(model: Served) -> dict[str, Any]:
     found = _read(model)
     path = Path(model.wish.model)
     stat = path.stat() if found else None
-    identity = (
-        f"{model.wish.model} {stat.st_size} {stat.st_mtime_ns}" if stat else f"{model.wish.api} {model.wish.model}"
-    )
+    identity = f"{model.wish.model} {stat.st_size} {stat.st_mtime_ns}" if stat else f"{model.wish.api} {model.wish.model}"
     return {
-        "name": name, "model": name, "modified_at": moment(stat.st_mtime if stat else 0.0), "size": stat.st_size if stat else 0,
-        "digest": hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest(), "details": _details(found),
-    }  # fmt: skip
+        "name": name,
+        "model": name,
+        "modified_at": moment(stat.st_mtime if stat else 0.0),
+        "size": stat.st_size if stat else 0,
+        "digest": hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest(),
+        "details": _details(found),
+    }
 
 
 def running(model: Served, idle: float) -> dict[str, Any]:
@@ -67,15 +69,21 @@ def shown(model: Served) -> dict[str, Any]:
     template = keys.get("tokenizer.chat_template")
     template = template if isinstance(template, str) else ""
     abilities = {
-        "completion": True, "tools": "tools" in template, "thinking": "<think>" in template or "enable_thinking" in template,
-        "vision": bool(model.wish.projector), "embedding": model.wish.embeddings,
-    }  # fmt: skip
+        "completion": True,
+        "tools": "tools" in template,
+        "thinking": "<think>" in template or "enable_thinking" in template,
+        "vision": bool(model.wish.projector),
+        "embedding": model.wish.embeddings,
+    }
     return {
-        "modelfile": f"# served by rigup\nFROM {Path(model.wish.model).name}\n", "parameters": "", "template": template, "details": _details(found),
+        "modelfile": f"# served by rigup\nFROM {Path(model.wish.model).name}\n",
+        "parameters": "",
+        "template": template,
+        "details": _details(found),
         "model_info": {name: value for name, value in keys.items() if _is_short(value) and name != "tokenizer.chat_template"},
         "capabilities": [name for name, has in abilities.items() if has],
         "modified_at": listed(model)["modified_at"],
-    }  # fmt: skip
+    }
 
 
 def _is_short(value: object) -> bool:
@@ -98,10 +106,17 @@ def _header(path: Path, _changed: int) -> Asked:
 
 def _details(found: Asked | None) -> dict[str, Any]:
     if found is None:
-        return {"parent_model": "", "format": "", "family": "", "families": [], "parameter_size": "", "quantization_level": ""}  # fmt: skip
+        return {"parent_model": "", "format": "", "family": "", "families": [], "parameter_size": "", "quantization_level": ""}
     family, count = str(found.model.keys.get("general.architecture") or ""), found.model.parameters
-    size = next(f"{count / unit:.1f}{sign}" for unit, sign in ((1e9, "B"), (1e6, "M"), (1e3, "K"), (1, "")) if count >= unit or unit == 1)  # fmt: skip
-    return {"parent_model": "", "format": "gguf", "family": family, "families": [family], "parameter_size": size, "quantization_level": quantisation(found.model)}  # fmt: skip
+    size = next(f"{count / unit:.1f}{sign}" for unit, sign in ((1e9, "B"), (1e6, "M"), (1e3, "K"), (1, "")) if count >= unit or unit == 1)
+    return {
+        "parent_model": "",
+        "format": "gguf",
+        "family": family,
+        "families": [family],
+        "parameter_size": size,
+        "quantization_level": quantisation(found.model),
+    }
 
 
 def moment(seconds: float) -> str:

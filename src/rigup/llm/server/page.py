@@ -14,11 +14,21 @@ from importlib import resources
 from rigup.language import N_, SUPPORTED, known, spoken_in
 
 _WORDS = {
-    "settings": N_("Settings"), "fresh": N_("New chat"), "send": N_("Send"), "stop": N_("Stop"), "copy": N_("Copy"), "copied": N_("Copied"),
-    "model": N_("Model"), "talk": N_("The talk"), "message": N_("Your message"), "system": N_("System prompt"), "enter": N_("Enter"),
-    "key": N_("Key, as `rigup serve` printed it; it is kept until this page is closed"), "thinking": N_("Reasoning"),
+    "settings": N_("Settings"),
+    "fresh": N_("New chat"),
+    "send": N_("Send"),
+    "stop": N_("Stop"),
+    "copy": N_("Copy"),
+    "copied": N_("Copied"),
+    "model": N_("Model"),
+    "talk": N_("The talk"),
+    "message": N_("Your message"),
+    "system": N_("System prompt"),
+    "enter": N_("Enter"),
+    "key": N_("Key, as `rigup serve` printed it; it is kept until this page is closed"),
+    "thinking": N_("Reasoning"),
     "rate": N_("{tokens} tokens, {rate} a second; the first after {first} s"),
-}  # fmt: skip
+}
 _MOST = 200
 _NO_MORE = (
     b"x-content-type-options: nosniff\r\nreferrer-policy: no-referrer\r\ncache-control: no-store\r\nvary: accept-language\r\n"
@@ -29,9 +39,7 @@ _NO_MORE = (
 def wanted_language(accepted: str) -> str:
     """The first language of `Accept-Language` that rigup has texts in, else English."""
     named = [language.partition(";")[0].strip() for language in accepted[:_MOST].split(",")]
-    return next(
-        (known(language) for language in named if known(language) != "en" or language.lower().startswith("en")), "en"
-    )
+    return next((known(language) for language in named if known(language) != "en" or language.lower().startswith("en")), "en")
 
 
 @cache

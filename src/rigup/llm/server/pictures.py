@@ -47,7 +47,7 @@ def check(body: Mapping[str, Any]) -> None:
     for part in media_of(body):
         address = address_of(part)
         if address and not address.startswith("data:"):
-            raise Refused(400, "unsupported", "Nothing is fetched from elsewhere here: send a picture as a `data:` address.")  # fmt: skip
+            raise Refused(400, "unsupported", "Nothing is fetched from elsewhere here: send a picture as a `data:` address.")
 
 
 def data_of(body: Mapping[str, Any]) -> list[str]:

@@ -13,10 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 _READ = 256 << 10
-_FULL, _LOW = (
-    64 << 10,
-    16 << 10,
-)  # bytes that a slow peer leaves, from which and up to which its protocol writes no more
+_FULL, _LOW = (64 << 10, 16 << 10)  # bytes that a slow peer leaves, from which and up to which its protocol writes no more
 _AT_ONCE, _WAITING = 32, 512  # a request that has come with its connection is seen to as that is taken
 _SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _SCARCE_SECONDS = 1.0
@@ -43,8 +40,14 @@ class PlainTransport(asyncio.Transport):
     """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, door: socket.socket, protocol: asyncio.Protocol, *, stands: bool = True, has_sent: bool = False
-    ) -> None:  # fmt: skip
+        self,
+        loop: asyncio.AbstractEventLoop,
+        door: socket.socket,
+        protocol: asyncio.Protocol,
+        *,
+        stands: bool = True,
+        has_sent: bool = False,
+    ) -> None:
         super().__init__()
         self._loop, self._door, self._descriptor, self._protocol = loop, door, door.fileno(), protocol
         self._unsent = bytearray()

@@ -69,10 +69,12 @@ def begun(head: bytes) -> Begun | None:
             kept.append(low + b": " + value + b"\r\n")
     length = said.get(b"content-length", b"")
     return Begun(
-        int(words[1]), b" ".join((b"HTTP/1.1", *words[1:])) + b"\r\n" + b"".join(kept) + CLOSED + b"\r\n",
-        said.get(b"transfer-encoding", b"").lower() == b"chunked", said.get(b"content-type", b"").startswith(b"text/event-stream"),
+        int(words[1]),
+        b" ".join((b"HTTP/1.1", *words[1:])) + b"\r\n" + b"".join(kept) + CLOSED + b"\r\n",
+        said.get(b"transfer-encoding", b"").lower() == b"chunked",
+        said.get(b"content-type", b"").startswith(b"text/event-stream"),
         int(length) if length.isdigit() else -1,
-    )  # fmt: skip
+    )
 
 
 class Relay(asyncio.Protocol):
@@ -231,8 +233,12 @@ def request_for(engine: RunningEngine, method: str, path: str, body: bytes) -> b
     if path.startswith("/v1/"):
         path = where.path + path.removeprefix("/v1")
     return b"%b %b HTTP/1.1\r\n%bcontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (
-        method.encode(), path.encode(), where.head, len(body), body,
-    )  # fmt: skip
+        method.encode(),
+        path.encode(),
+        where.head,
+        len(body),
+        body,
+    )
 
 
 def json_of(body: bytes) -> dict[str, object]:

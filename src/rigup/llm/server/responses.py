@@ -10,8 +10,20 @@ import msgspec
 from rigup.llm.server.connection import Connection
 from rigup.llm.server.errors import Refused
 
-_SAME = ("model", "stream", "temperature", "top_p", "top_k", "min_p", "typical_p", "repeat_penalty", "presence_penalty", "frequency_penalty",
-         "seed", "chat_template_kwargs")  # fmt: skip
+_SAME = (
+    "model",
+    "stream",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "typical_p",
+    "repeat_penalty",
+    "presence_penalty",
+    "frequency_penalty",
+    "seed",
+    "chat_template_kwargs",
+)
 _TEXT = ("input_text", "output_text", "text")
 _ROLES = {"developer": "system", "system": "system", "user": "user", "assistant": "assistant"}
 
@@ -45,8 +57,9 @@ def as_chat(body: Mapping[str, Any]) -> dict[str, Any]:
     tools = body.get("tools")
     request["tools"] = [
         {"type": "function", "function": {name: tool[name] for name in ("name", "description", "parameters") if name in tool}}
-        for tool in (tools if isinstance(tools, list) else ()) if isinstance(tool, dict) and tool.get("type") == "function"
-    ]  # fmt: skip
+        for tool in (tools if isinstance(tools, list) else ())
+        if isinstance(tool, dict) and tool.get("type") == "function"
+    ]
     request["tool_choice"] = body.get("tool_choice")
     return request
 
@@ -79,16 +92,12 @@ def _text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts: list[Any] = content if isinstance(content, list) else [None]
-    if not all(
-        isinstance(part, dict) and part.get("type") in _TEXT and isinstance(part.get("text"), str) for part in parts
-    ):
+    if not all(isinstance(part, dict) and part.get("type") in _TEXT and isinstance(part.get("text"), str) for part in parts):
         raise _unsupported("Where the answer is bound, `input` holds text alone.")
     return "".join(part["text"] for part in parts)
 
 
-async def answer(
-    client: Connection, body: Mapping[str, Any], reply: Reply, source: AsyncIterator[dict[str, Any]]
-) -> None:
+async def answer(client: Connection, body: Mapping[str, Any], reply: Reply, source: AsyncIterator[dict[str, Any]]) -> None:
     """Answer with what holds; a call is told when it is whole, text as it comes. Raises Refused."""
     response = _Response(body)
     async for event in source:
@@ -118,7 +127,7 @@ async def answer(
     else:
         place = {"output_index": 0, "item_id": item["id"]}
         arguments = item["arguments"]
-        response.say(client, "response.output_item.added", output_index=0, item={**item, "arguments": "", "status": "in_progress"})  # fmt: skip
+        response.say(client, "response.output_item.added", output_index=0, item={**item, "arguments": "", "status": "in_progress"})
         response.say(client, "response.function_call_arguments.delta", delta=arguments, **place)
         response.say(client, "response.function_call_arguments.done", arguments=arguments, name=item["name"], **place)
     response.say(client, "response.output_item.done", output_index=0, item=item)
@@ -148,23 +157,51 @@ class _Response:
     def item(self, message: Mapping[str, Any], status: str) -> dict[str, Any]:
         """The call, or the text."""
         if calls := message.get("tool_calls"):
-            return {"type": "function_call", "id": "fc_" + self._number, "call_id": calls[0]["id"], "status": status, **calls[0]["function"]}  # fmt: skip
-        return {"type": "message", "id": self.part["item_id"], "role": "assistant", "status": status, "content": [_part(message["content"])]}  # fmt: skip
-
-    def whole(
-        self, status: str, output: list[dict[str, Any]], usage: Mapping[str, int] | None = None
-    ) -> dict[str, Any]:
-        """The response as it stands."""
-        kept = {name: self._body.get(name) for name in ("model", "instructions", "tool_choice", "temperature", "top_p", "max_output_tokens")}  # fmt: skip
-        counted: dict[str, Any] | None = None if usage is None else {
-            "input_tokens": usage["prompt_tokens"], "input_tokens_details": {"cached_tokens": 0}, "output_tokens": usage["completion_tokens"],
-            "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": usage["total_tokens"],
-        }  # fmt: skip
+            return {
+                "type": "function_call",
+                "id": "fc_" + self._number,
+                "call_id": calls[0]["id"],
+                "status": status,
+                **calls[0]["function"],
+            }
         return {
-            **kept, "id": "resp_" + self._number, "object": "response", "created_at": self._made, "status": status, "output": output,
-            "error": None, "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
-            "parallel_tool_calls": False, "tools": self._body.get("tools") or [], "metadata": self._body.get("metadata") or {}, "usage": counted,
-        }  # fmt: skip
+            "type": "message",
+            "id": self.part["item_id"],
+            "role": "assistant",
+            "status": status,
+            "content": [_part(message["content"])],
+        }
+
+    def whole(self, status: str, output: list[dict[str, Any]], usage: Mapping[str, int] | None = None) -> dict[str, Any]:
+        """The response as it stands."""
+        kept = {
+            name: self._body.get(name) for name in ("model", "instructions", "tool_choice", "temperature", "top_p", "max_output_tokens")
+        }
+        counted: dict[str, Any] | None = (
+            None
+            if usage is None
+            else {
+                "input_tokens": usage["prompt_tokens"],
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": usage["completion_tokens"],
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": usage["total_tokens"],
+            }
+        )
+        return {
+            **kept,
+            "id": "resp_" + self._number,
+            "object": "response",
+            "created_at": self._made,
+            "status": status,
+            "output": output,
+            "error": None,
+            "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
+            "parallel_tool_calls": False,
+            "tools": self._body.get("tools") or [],
+            "metadata": self._body.get("metadata") or {},
+            "usage": counted,
+        }
 
 
 def _part(text: str) -> dict[str, Any]:

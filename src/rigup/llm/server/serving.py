@@ -30,7 +30,7 @@ from rigup.version import __version__
 
 OF_MODELS = frozenset(
     "/v1/" + path for path in ("chat/completions", "completions", "responses", "embeddings", "messages", "messages/count_tokens", "rerank")
-)  # fmt: skip
+)
 _HELD = (b"tool_choice", b"format")
 _IN_PROGRESS = "rigup_llm_requests_in_progress"
 
@@ -68,9 +68,7 @@ class Server:
 
     """
 
-    def __init__(
-        self, wishes: Sequence[StartRequest], machine: Here | None, plan: Plan, say: Callable[[str], None]
-    ) -> None:
+    def __init__(self, wishes: Sequence[StartRequest], machine: Here | None, plan: Plan, say: Callable[[str], None]) -> None:
         self.metrics = Metrics()
         self.models = Models(wishes, machine, self.metrics, most=plan.most, idle=plan.idle, say=say)
         self._plan, self._say = plan, say
@@ -98,9 +96,7 @@ class Server:
 
         door = Listener(await loop.create_server(client, plan.host, plan.port, start_serving=False), client)
         named = (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
-        signals = [
-            number for number in named if number is not None and signal.getsignal(number) is not signal.SIG_IGN
-        ]  # as `nohup` has it
+        signals = [number for number in named if number is not None and signal.getsignal(number) is not signal.SIG_IGN]  # as `nohup` has it
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or a thread: `over` ends it
             for number in signals:
                 loop.add_signal_handler(number, ended.set)
@@ -180,9 +176,7 @@ class Server:
             return None
         return self._counted(client, asked, model, self._by_path(client, asked, body, model))
 
-    async def _counted(
-        self, client: Connection, asked: Asked, model: Served | None, work: Coroutine[Any, Any, None]
-    ) -> None:
+    async def _counted(self, client: Connection, asked: Asked, model: Served | None, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
         except Refused as error:
@@ -192,7 +186,7 @@ class Server:
 
     def _count(self, client: Connection, asked: Asked, model: Served | None) -> None:
         """A request is answered, or its client has left."""
-        path = asked.path if asked.path in _POSTED or asked.path in _OWN else _OF_ONE if asked.path.startswith(_OF_ONE) else "other"  # fmt: skip
+        path = asked.path if asked.path in _POSTED or asked.path in _OWN else _OF_ONE if asked.path.startswith(_OF_ONE) else "other"
         name = model.name if model else ""
         self.metrics.add("rigup_llm_requests_total", model=name, path=path, code=str(client.status or 499))
         if self._plan.log_requests:
@@ -210,9 +204,10 @@ class Server:
         try:
             check_request(engine, asked.path, body)
             relay = Relay(
-                client, request_for(engine, "POST", asked.path, _body_for(engine, asked, body, model)),
+                client,
+                request_for(engine, "POST", asked.path, _body_for(engine, asked, body, model)),
                 functools.partial(self._passed, client, asked, model, engine),
-            )  # fmt: skip
+            )
             passed = connect_at_once(engine, relay)
         finally:
             if not passed:
@@ -260,9 +255,7 @@ class Server:
             await self.models.engine(model)
             self.models.done(model)
 
-    async def _as_openai(
-        self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served
-    ) -> None:
+    async def _as_openai(self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served) -> None:
         check_request(engine, asked.path, body)
         wanted = held.held(asked.path, body, engine) if any(word in asked.body for word in _HELD) else None
         if wanted is not None:
@@ -270,9 +263,7 @@ class Server:
         else:
             await self._relayed(client, asked, engine, model, _body_for(engine, asked, body, model))
 
-    async def _as_ollama(
-        self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served
-    ) -> None:
+    async def _as_ollama(self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served) -> None:
         if asked.path in (ollama_api.EMBED, ollama_api.EMBED_ONE):
             check_path(engine, "/v1/embeddings")
             await ollama_api.embed(client, asked.path, body, engine)
@@ -284,9 +275,7 @@ class Server:
         source = held.chunks(engine, request, wanted) if wanted else events(engine, path, msgspec.json.encode(request))
         await ollama_api.answer(client, asked.path, body, source)
 
-    async def _relayed(
-        self, client: Connection, asked: Asked, engine: RunningEngine, model: Served, body: bytes
-    ) -> None:
+    async def _relayed(self, client: Connection, asked: Asked, engine: RunningEngine, model: Served, body: bytes) -> None:
         """The engine's own answer; what cut it off is told."""
         over = asyncio.Event()
         relay = Relay(client, request_for(engine, "POST", asked.path, body), lambda _relay: over.set())
@@ -324,12 +313,7 @@ class Server:
             text, heads = page(wanted_language(asked.languages))
             client.send(200, text, "text/html; charset=utf-8", heads)
         elif asked.path in ("/v1/models", "/models"):
-            client.send(
-                200,
-                msgspec.json.encode(
-                    {"object": "list", "data": [self._row(model) for model in self.models.all.values()]}
-                ),
-            )
+            client.send(200, msgspec.json.encode({"object": "list", "data": [self._row(model) for model in self.models.all.values()]}))
         elif asked.path.startswith(_OF_ONE):
             model = self.models.named(unquote(asked.path.removeprefix(_OF_ONE)))
             client.send(200, msgspec.json.encode(self._row(model)))
@@ -347,9 +331,13 @@ class Server:
         """A model; `status` stands as llama.cpp's own router has it."""
         status: dict[str, Any] = {"value": "loading" if model.loading else "loaded" if model.loaded else "unloaded"}
         fields = {
-            "id": model.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": model.loaded,
+            "id": model.name,
+            "object": "model",
+            "created": self._made,
+            "owned_by": "rigup",
+            "loaded": model.loaded,
             "status": {**status, "failed": True} if model.fault else status,
-        }  # fmt: skip
+        }
         settings = model.engine.settings if model.engine is not None and model.loaded else None
         more = {"max_model_len": settings.request.context // settings.request.parallel} if settings else {}
         return {**fields, **more}
@@ -365,9 +353,7 @@ class Server:
         for model in self.models.all.values():
             if model.loaded and model.engine is not None and model.engine.pid:
                 with contextlib.suppress(Refused):
-                    texts.append(
-                        (model.name, (await whole(model.engine, "GET", "/metrics")).decode("utf-8", "replace"))
-                    )
+                    texts.append((model.name, (await whole(model.engine, "GET", "/metrics")).decode("utf-8", "replace")))
         return self.metrics.text(texts)
 
 
@@ -376,7 +362,7 @@ OF_OLLAMA = frozenset((ollama_api.CHAT, ollama_api.GENERATE, ollama_api.EMBED, o
 _ROOM_PATHS = frozenset(("/models/load", "/models/unload"))
 _POSTED = OF_MODELS | OF_OLLAMA | _ROOM_PATHS
 _OF_ONE = "/v1/models/"
-_OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics", "/api/version", "/api/tags", "/api/ps"))  # fmt: skip
+_OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics", "/api/version", "/api/tags", "/api/ps"))
 
 
 def _body_for(engine: RunningEngine, asked: Asked, request: dict[str, Any], model: Served) -> bytes:

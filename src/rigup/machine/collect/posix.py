@@ -38,10 +38,21 @@ def second(asked: Iterable[Path_]) -> str:
 def _fill(resolved: str, questions: str) -> str:
     text = resources.files(__package__).joinpath("posix.sh").read_text("utf-8")
     spots = {
-        "LIMIT": str(LIMIT), "FILES": str(MOST_FILES), "SECONDS": str(SECONDS), "TOOLS": ":".join(TOOL_PATHS),
-        "SECRET": " | ".join(private.secret_globs()), "WANTED": " | ".join(private.wanted()), "BLANK": private.BLANK,
-        "CLASSES": " | ".join(_classes()), "ACCOUNT": "id", "SED": _sed(), "KEYS": _keys(), "PLAIN": " ".join(name for name in private.wanted() if "*" not in name), "RESOLVED": resolved, "QUESTIONS": questions,
-    }  # fmt: skip
+        "LIMIT": str(LIMIT),
+        "FILES": str(MOST_FILES),
+        "SECONDS": str(SECONDS),
+        "TOOLS": ":".join(TOOL_PATHS),
+        "SECRET": " | ".join(private.secret_globs()),
+        "WANTED": " | ".join(private.wanted()),
+        "BLANK": private.BLANK,
+        "CLASSES": " | ".join(_classes()),
+        "ACCOUNT": "id",
+        "SED": _sed(),
+        "KEYS": _keys(),
+        "PLAIN": " ".join(name for name in private.wanted() if "*" not in name),
+        "RESOLVED": resolved,
+        "QUESTIONS": questions,
+    }
     for name, value in spots.items():
         text = text.replace("@" + name + "@", value)
     return text
@@ -70,9 +81,7 @@ def _marks() -> list[str]:
 
 def _keys() -> str:
     """Keys in blocks: each line of one is blanked."""
-    return "\n".join(
-        "/" + start + "/,/" + end + "|^$N/{\n/^$N/!s/.*/" + private.BLANK + "/\n}" for start, end in private.KEYS
-    )
+    return "\n".join("/" + start + "/,/" + end + "|^$N/{\n/^$N/!s/.*/" + private.BLANK + "/\n}" for start, end in private.KEYS)
 
 
 @functools.cache
@@ -92,11 +101,7 @@ def _questions(asked: list[Path_], run: list[Program]) -> str:
     holes = dict(_resolvers())
     plain = [_path(path) for path in asked if not path.hole]
     loops = [_loop(hole, [path for path in asked if path.hole == hole]) for hole in holes]
-    unknown = [
-        "say " + shlex.quote("unasked " + _path_with_hole(path))
-        for path in asked
-        if path.hole and path.hole not in holes
-    ]
+    unknown = ["say " + shlex.quote("unasked " + _path_with_hole(path)) for path in asked if path.hole and path.hole not in holes]
     return "\n".join([*plain, *filter(None, loops), *unknown, *map(_program, run)])
 
 
@@ -120,9 +125,7 @@ def _word(path: Path_) -> str:
     """A pattern as one word of the shell; what fills its hole is the function's argument."""
     if not path.hole:
         return shlex.quote(path.before)
-    return (
-        (shlex.quote(path.before) if path.before else "") + _ARGUMENT + (shlex.quote(path.after) if path.after else "")
-    )
+    return (shlex.quote(path.before) if path.before else "") + _ARGUMENT + (shlex.quote(path.after) if path.after else "")
 
 
 def _path_with_hole(path: Path_) -> str:
@@ -142,9 +145,7 @@ def _guards(program: Program) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def label(argv: Iterable[str]) -> str:
     """An argument vector on one line; `stream` reads it back."""
-    spelled = (
-        word.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r") for word in argv
-    )
+    spelled = (word.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r") for word in argv)
     return "\t".join(spelled)
 
 

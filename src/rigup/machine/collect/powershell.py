@@ -31,14 +31,22 @@ def script() -> str:
     asked = [path for path in paths() if not path.at("").startswith(_ELSEWHERE)]
     found = [path for path in paths(makers("PythonEnv")) if path.at("").endswith(_ENDS)]
     spots = {
-        "LIMIT": str(LIMIT), "FILES": str(MOST_FILES), "SECONDS": str(SECONDS),
-        "SECRET": _quoted_list(filter(str.isascii, private.secret_globs())), "WANTED": _quoted_list(private.wanted()), "BLANKINGS": _rows(private.blankings()),
-        "ENDS": _quoted_list(map(_escape_regex, private.ends())), "BELOWFORM": _pair(private.below()), "BLOCKFORM": _pair(private.in_block()),
-        "BLOCKS": _rows(private.blocks()), "KEYS": _rows(private.KEYS), "BLANK": private.BLANK,
+        "LIMIT": str(LIMIT),
+        "FILES": str(MOST_FILES),
+        "SECONDS": str(SECONDS),
+        "SECRET": _quoted_list(filter(str.isascii, private.secret_globs())),
+        "WANTED": _quoted_list(private.wanted()),
+        "BLANKINGS": _rows(private.blankings()),
+        "ENDS": _quoted_list(map(_escape_regex, private.ends())),
+        "BELOWFORM": _pair(private.below()),
+        "BLOCKFORM": _pair(private.in_block()),
+        "BLOCKS": _rows(private.blocks()),
+        "KEYS": _rows(private.KEYS),
+        "BLANK": private.BLANK,
         "BELOW": _quoted_list(path.after for path in found if path.hole == "HomeFolder.path"),
         "ANYWHERE": _quoted_list(path.before for path in found if not path.hole),
         "QUESTIONS": "\n".join([*_questions(asked), *map(_program, _programs())]),
-    }  # fmt: skip
+    }
     text = resources.files(__package__).joinpath("collect.ps1").read_text("utf-8")
     for name, value in spots.items():
         text = text.replace("@" + name + "@", value)

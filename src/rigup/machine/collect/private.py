@@ -12,9 +12,7 @@ from rigup.knowledge import tables
 from rigup.knowledge.secrets import Token, tokens, words
 
 BLANK = "****"
-_LOOKS_AROUND = re.compile(
-    r"\(\?<?[!=](?:\[\^?\]?[^\]]*\]|\\.|[^)\[\\])*\)"
-)  # a bracket or an escape in it may hold the sign of its end
+_LOOKS_AROUND = re.compile(r"\(\?<?[!=](?:\[\^?\]?[^\]]*\]|\\.|[^)\[\\])*\)")  # a bracket or an escape in it may hold the sign of its end
 _SHORT = 5  # letters; a shorter word must stand alone in a name: PAT is one, PATH is none
 _GAP = ".{0,"  # between a program and what it is given
 _MOST_GIVEN = 3  # secrets of one program on one line; these expressions take the last that they find
@@ -26,9 +24,7 @@ _OPTION_ENDED = r"(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =]*[
 _BETWEEN = r"[\\]*(['\"]|&quot;|&#3[49];)?[ ]*(:=|=>|[?]=|['\"],|[:=>]|：|＝|%3[AaDd])[ ]*([\\]*|&quot;|&#3[49];)"
 _NEXT_ARGUMENT = r"--?[a-z-]*(token|password|passwd|passphrase|secret|[a-z-]key|pass)['\"]?,?[ \t\r]*$"
 _OPENING = "([Pp]assword|PASSWORD|[Pp]asswd|[Pp]assphrase)"
-_DRAWN = (
-    r"([^ '\"/=:]*[0-9][^ '\"/=:]*[!#?~+_$%^&*@-][^ '\"/=:]*|[^ '\"/=:]*[!#?~+_$%^&*@-][^ '\"/=:]*[0-9][^ '\"/=:]*)"
-)
+_DRAWN = r"([^ '\"/=:]*[0-9][^ '\"/=:]*[!#?~+_$%^&*@-][^ '\"/=:]*|[^ '\"/=:]*[!#?~+_$%^&*@-][^ '\"/=:]*[0-9][^ '\"/=:]*)"
 _JOINED = "[A-Za-z0-9_.-]*[A-Za-z0-9](PASS|[Pp]ass|PWD|[Pp]wd)"
 
 
@@ -36,9 +32,7 @@ _JOINED = "[A-Za-z0-9_.-]*[A-Za-z0-9](PASS|[Pp]ass|PWD|[Pp]wd)"
 def wanted() -> tuple[str, ...]:
     """Patterns of the variables whose values are kept."""
     known = sorted(words("kept variable"))
-    return tuple(
-        form for form in known if not any(other != form and fnmatch.fnmatchcase(form, other) for other in known)
-    )
+    return tuple(form for form in known if not any(other != form and fnmatch.fnmatchcase(form, other) for other in known))
 
 
 def secret_globs() -> list[str]:
@@ -79,19 +73,11 @@ def blankings() -> list[tuple[str, str]]:
         (r"((密钥|密鑰|密码|密碼|口令|令牌) ?(是|为|為) ?)[^ '\"]+", blank),
         ("((^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short + "[0-9]*" + _BETWEEN + ")" + _VALUE, blank),
         *(
-            (
-                r"((set|setenv|write|put|config|create|-gx|ENV|env)[ ]([A-Za-z0-9_. -]*[ -])?"
-                + name
-                + r"[ ]+(-[a-z]+[ ]+)?)[^ ].*",
-                blank,
-            )
+            (r"((set|setenv|write|put|config|create|-gx|ENV|env)[ ]([A-Za-z0-9_. -]*[ -])?" + name + r"[ ]+(-[a-z]+[ ]+)?)[^ ].*", blank)
             for name in named
         ),
         *(("(" + name + r"[ \t]+REG_[A-Z_]+[ \t]+).*", blank) for name in (*named, _JOINED)),
-        (
-            r"^([ \t]*[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET|PASSWORD|PASS|PWD|CREDENTIALS|COOKIE|AUTH)[ \t]+)[^ \t:=][^ \t]*[ \t\r]*$",
-            blank,
-        ),
+        (r"^([ \t]*[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET|PASSWORD|PASS|PWD|CREDENTIALS|COOKIE|AUTH)[ \t]+)[^ \t:=][^ \t]*[ \t\r]*$", blank),
         (r"((^|[^A-Za-z0-9])--?[A-Za-z._-]*(token|password|passwd|passphrase|secret|[a-z_-]key|pass)[ =])[^ ]+", blank),
         ("(" + _JOINED + _BETWEEN + ")" + _VALUE, blank),
         (r"((machine|login|default) .* (password|account) )[^ ]+", blank),

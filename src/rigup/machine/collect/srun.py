@@ -35,9 +35,7 @@ def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, s
     argv = [*words(list(nodes), partition, ("--cpus-per-task=1", "--mem=100M"), _MINUTES), "sh", "-s"]
     begin = "printf '@rigup-node %s\\n' \"$SLURMD_NODENAME\"\n"
     whole = begin + "{\n" + (posix.script() if script is None else script) + "\n}\n"
-    process = subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    )
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     timer = threading.Timer(seconds, process.terminate)
     timer.daemon = True
     timer.start()
@@ -67,10 +65,21 @@ def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, s
 def words(names: list[str], partition: str, asked_for: tuple[str, ...], minutes: int) -> list[str]:
     """The words of one srun with a task on each of these nodes, before its program."""
     return [
-        "srun", "--nodes=" + str(len(names)), "--nodelist=" + ",".join(names), "--ntasks-per-node=1", *asked_for, "--label",
-        "--no-kill", "--kill-on-bad-exit=0", f"--immediate={_WAIT}", f"--time={minutes}", "--job-name=rigup-doctor", "--quiet", "--mpi=none",
+        "srun",
+        "--nodes=" + str(len(names)),
+        "--nodelist=" + ",".join(names),
+        "--ntasks-per-node=1",
+        *asked_for,
+        "--label",
+        "--no-kill",
+        "--kill-on-bad-exit=0",
+        f"--immediate={_WAIT}",
+        f"--time={minutes}",
+        "--job-name=rigup-doctor",
+        "--quiet",
+        "--mpi=none",
         *(["--partition=" + partition] if partition else []),
-    ]  # fmt: skip
+    ]
 
 
 class Labelled:

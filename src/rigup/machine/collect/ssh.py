@@ -31,18 +31,30 @@ _DONE = re.compile(rb"(?m)^@done [^\n]{0,40}\n")
 _HOST = re.compile(r"(?!-)[\w.@%+:/\[\]\\-]{1,255}")
 _UNFIT = re.compile(rf"[{UNFIT}]")
 _OPTIONS = (
-    "-T", "-a", "-x", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-o", "PermitLocalCommand=no",
-    "-o", f"ConnectTimeout={_CONNECT}",
-)  # fmt: skip
+    "-T",
+    "-a",
+    "-x",
+    "-o",
+    "ClearAllForwardings=yes",
+    "-o",
+    "RemoteCommand=none",
+    "-o",
+    "PermitLocalCommand=no",
+    "-o",
+    f"ConnectTimeout={_CONNECT}",
+)
 # What OpenSSH's client says, and which failure it is. First that is found.
 _FAILURES = (
     ("host-key", r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|No \S{1,40} host key is known for"),
     ("refused", r"Permission denied|Too many authentication failures|No supported authentication methods|Authentication failed"),
     ("name", r"Could not resolve hostname|Name or service not known"),
     ("time-out", r"timed out|Operation timed out"),
-    ("unreachable", r"Connection refused|No route to host|Network is unreachable|Connection closed|Connection reset|Broken pipe|banner exchange"),
+    (
+        "unreachable",
+        r"Connection refused|No route to host|Network is unreachable|Connection closed|Connection reset|Broken pipe|banner exchange",
+    ),
     ("configuration", r"Bad configuration option|terminating, \d+ bad configuration|Bad owner or permissions|unknown option"),
-)  # fmt: skip
+)
 
 
 class Failure(Exception):
@@ -85,9 +97,7 @@ def fit(host: str) -> bool:
 class Connection:
     """One connection. Each trip hands a script to the shell on the other side and waits for what it prints."""
 
-    def __init__(
-        self, host: str, limits: Limits | None = None, quiet: bool = False, options: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, host: str, limits: Limits | None = None, quiet: bool = False, options: tuple[str, ...] = ()) -> None:
         """Begin to connect. `quiet` asks the person nothing; `options` are handed to ssh. Raises Failure."""
         if not fit(host):
             raise Failure("name")

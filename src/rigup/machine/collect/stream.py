@@ -84,9 +84,7 @@ def parse(body: bytes) -> Collected:
     start = _start(plain)
     reader = _Reader()
     if start is not None:
-        reader.made.system = (
-            plain[start : start + 200].split(b"\n")[0].decode("ascii", "replace").partition(" ")[2][:20].strip()
-        )
+        reader.made.system = plain[start : start + 200].split(b"\n")[0].decode("ascii", "replace").partition(" ")[2][:20].strip()
         for count, line in enumerate(_lines(plain, start)):
             if count and not reader.take(line):
                 break
@@ -202,8 +200,11 @@ class _Reader:
 
 
 _OPEN: dict[str, Callable[[_Reader, str, int], None]] = {
-    "file": _Reader.file, "list": _Reader.listing, "run": _Reader.run, "variable": _Reader.variable,
-}  # fmt: skip
+    "file": _Reader.file,
+    "list": _Reader.listing,
+    "run": _Reader.run,
+    "variable": _Reader.variable,
+}
 
 
 def _add_file(collected: Collected, about: str) -> None:
@@ -251,9 +252,16 @@ def _add_variables(collected: Collected, _about: str) -> None:
 
 
 _SHORT: dict[str, Callable[[Collected, str], None]] = {
-    "there": _add_file, "folder": _add_folder, "looked": _add_looked, "absent": _add_absent, "missing": _add_missing, "variables": _add_variables,
-    "refused": _add_refused, "asleep": _add_asleep, "unasked": _add_unasked,
-}  # fmt: skip
+    "there": _add_file,
+    "folder": _add_folder,
+    "looked": _add_looked,
+    "absent": _add_absent,
+    "missing": _add_missing,
+    "variables": _add_variables,
+    "refused": _add_refused,
+    "asleep": _add_asleep,
+    "unasked": _add_unasked,
+}
 
 
 def _add_node(snapshot: Snapshot, match: re.Match[str], root: str) -> None:

@@ -3,28 +3,9 @@
 A field annotated `| None` may be known to be absent; any field may be unknown.
 """
 
-from rigup.machine.kinds.access import (
-    Account,
-    DeviceNode,
-    FileVariable,
-    Folder,
-    Group,
-    HomeFolder,
-    Mask,
-    Service,
-    UnitFile,
-    Variable,
-)
+from rigup.machine.kinds.access import Account, DeviceNode, FileVariable, Folder, Group, HomeFolder, Mask, Service, UnitFile, Variable
 from rigup.machine.kinds.cards import CardCount, CardState, DrmCard, Gpu, GpuProcess, KfdNode, PciDevice, UnlistedVendor
-from rigup.machine.kinds.configured import (
-    CdiSpec,
-    ContainerToolkit,
-    DiskSpace,
-    NextBoot,
-    PackageSource,
-    SlurmNode,
-    SlurmSetting,
-)
+from rigup.machine.kinds.configured import CdiSpec, ContainerToolkit, DiskSpace, NextBoot, PackageSource, SlurmNode, SlurmSetting
 from rigup.machine.kinds.drivers import (
     DeadLine,
     DkmsBuild,

@@ -89,11 +89,7 @@ class Gpu(
             super().contradicts(other)
             or (makers and self.fields["vendor"].value != other.fields["vendor"].value)
             or (named and not same_name(self.fields["name"].value, other.fields["name"].value))
-            or (
-                self.knows("pci_id")
-                and other.knows("pci_id")
-                and self.fields["pci_id"].value != other.fields["pci_id"].value
-            )
+            or (self.knows("pci_id") and other.knows("pci_id") and self.fields["pci_id"].value != other.fields["pci_id"].value)
         )
 
 

@@ -22,9 +22,7 @@ class KernelModule(Fact, keys=("name",), scope=MACHINE):
     built_for: list[str]  # kernels for which a module file is there
     blacklisted: bool
     built_in: bool  # part of the kernel itself
-    packaged: (
-        str  # what the names of its packages begin with, before the kernel's release; "akmods" where that builds them
-    )
+    packaged: str  # what the names of its packages begin with, before the kernel's release; "akmods" where that builds them
 
     def absorb(self, fields: dict[str, Reading]) -> None:
         """Each folder tells of its own kernels; they add up."""

@@ -33,18 +33,10 @@ def kfd_node(text: Text) -> Statements:
         return
     draft = Draft(text, KfdNode, text.body.find("simd_count"))
     draft.add("node", int(node[1]) if node else None)
-    draft.add(
-        "isa",
-        gfx_of_target_version(values.get("gfx_target_version", 0)),
-        max(text.body.find("gfx_target_version"), 0),
-    )
+    draft.add("isa", gfx_of_target_version(values.get("gfx_target_version", 0)), max(text.body.find("gfx_target_version"), 0))
     draft.add("pci_address", _location(values))
     if values.get("vendor_id") and values.get("device_id"):
-        draft.add(
-            "pci_id",
-            f"{values['vendor_id'] & 0xFFFF:04x}:{values['device_id'] & 0xFFFF:04x}",
-            max(text.body.find("device_id"), 0),
-        )
+        draft.add("pci_id", f"{values['vendor_id'] & 0xFFFF:04x}:{values['device_id'] & 0xFFFF:04x}", max(text.body.find("device_id"), 0))
     draft.add("is_cpu_too", bool(values["cpu_cores_count"]) if "cpu_cores_count" in values else None)
     draft.add("unique_id", str(values["unique_id"]) if values.get("unique_id") else None)
     yield from draft.facts("node")
@@ -79,9 +71,7 @@ def amdgpu_memory(text: Text) -> Statements:
     yield from _memory(text, Gpu, "pci_address", address(text.source))
 
 
-@reads(
-    inputs=[File("/sys/class/drm/card[0-9]*/device/mem_info_{vram,gtt}_total", wakes="1002")], adds=(DrmCard,), rank=2
-)
+@reads(inputs=[File("/sys/class/drm/card[0-9]*/device/mem_info_{vram,gtt}_total", wakes="1002")], adds=(DrmCard,), rank=2)
 def amdgpu_memory_of_card(text: Text) -> Statements:
     """The same by the card's number, for copies that hold the graphics layer alone."""
     card = re.search(r"/card(\d{1,3})/", text.source)
@@ -111,16 +101,8 @@ def rocm_version(text: Text) -> Statements:
         yield hit.states(Toolkit, name="rocm", version=hit["version"], path=folder)
 
 
-@reads(
-    Toolkit,
-    inputs=[
-        Listing("/usr/lib/{x86_64-linux-gnu,aarch64-linux-gnu}/libamdhip64.so.*"),
-        Listing("/usr/lib64/libamdhip64.so.*"),
-    ],
-)
+@reads(Toolkit, inputs=[Listing("/usr/lib/{x86_64-linux-gnu,aarch64-linux-gnu}/libamdhip64.so.*"), Listing("/usr/lib64/libamdhip64.so.*")])
 def rocm_of_distribution(text: Text) -> Statements:
     """ROCm as a distribution packs it: the version is the library's own."""
-    for hit in text.each(
-        r"(?P<path>/\S{1,120}/libamdhip64\.so\.(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,5})?))[^\n]{0,40}$"
-    ):
+    for hit in text.each(r"(?P<path>/\S{1,120}/libamdhip64\.so\.(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,5})?))[^\n]{0,40}$"):
         yield hit.states(Toolkit, name="rocm", version=hit["version"], path="/usr")

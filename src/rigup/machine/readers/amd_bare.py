@@ -66,10 +66,14 @@ def chip_of_comfyui(text: Text) -> Statements:
 @reads(adds=(Torch,), marks=("amdhsa--gfx", "amdgcn-amd-amdhsa", "libtorch_hip.so"), rank=0)
 def code_in_torch(text: Text) -> Statements:
     """`strings libtorch_hip.so | grep amdhsa`: what torch was compiled for."""
-    hit = text.first(r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,200}\n(?P<rows>(?:[^\n]{0,40}amdhsa--gfx[0-9a-f]{3,4}[^\n]{0,40}(?:\n|\Z)){1,200})")  # fmt: skip
+    hit = text.first(
+        r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,200}\n(?P<rows>(?:[^\n]{0,40}amdhsa--gfx[0-9a-f]{3,4}[^\n]{0,40}(?:\n|\Z)){1,200})"
+    )
     if hit:
         yield hit.states(Torch, code=sorted(set(re.findall(r"amdhsa--(gfx[0-9a-f]{3,4})", hit["rows"]))))
-    cut = text.first(r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,60}\|[^\n]{0,200}\n(?P<chips>(?:[ \t]{0,8}gfx[0-9a-f]{3,4}(?::\S{1,20})?[ \t]{0,8}(?:\n|\Z)){2,80})")  # fmt: skip
+    cut = text.first(
+        r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,60}\|[^\n]{0,200}\n(?P<chips>(?:[ \t]{0,8}gfx[0-9a-f]{3,4}(?::\S{1,20})?[ \t]{0,8}(?:\n|\Z)){2,80})"
+    )
     if cut and not hit:  # the chips alone, a line each; one by itself is what somebody asked for
         yield cut.states(Torch, code=sorted(set(re.findall(r"gfx[0-9a-f]{3,4}", cut["chips"]))))
 
@@ -105,7 +109,12 @@ def _owner(path: str) -> str:
 _OURS = r"(?P<name>HSA_OVERRIDE_GFX_VERSION(?:_\d{1,2})?|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|GPU_DEVICE_ORDINAL)"
 
 
-@reads(adds=(Variable,), marks=("HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"), rank=-1, process="shell")  # fmt: skip
+@reads(
+    adds=(Variable,),
+    marks=("HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"),
+    rank=-1,
+    process="shell",
+)
 def bare_variables(text: Text) -> Statements:
     """`HSA_OVERRIDE_GFX_VERSION=10.3.0`: a line of `env | grep`, or of a compose file; and what `echo` answers."""
     for hit in text.each(r"^" + _OURS + r"=[\"']?(?P<value>[\w.,-]{1,80})[\"']?[ \t]*$"):
@@ -139,9 +148,11 @@ def acl_of_a_node(text: Text) -> Statements:
 @reads(adds=(KernelModule,), marks=("amdgpu",), rank=0)
 def module_in_the_kernel(text: Text) -> Statements:
     """`modinfo amdgpu` and `modules.builtin` tell that it is no file; a blacklist tells that it is not to be loaded."""
-    for hit in text.each(r"^name:[ \t]{1,20}amdgpu[ \t]*\nfilename:[ \t]{1,20}\(builtin\)|\bmodinfo[^\n]{0,30}\bamdgpu\b[^\n]{0,60}\n(?:filename:[ \t]{1,20})?\(builtin\)|^(?:kernel/)?drivers/gpu/drm/amd/amdgpu/amdgpu\.ko[ \t]*$"):  # fmt: skip
+    for hit in text.each(
+        r"^name:[ \t]{1,20}amdgpu[ \t]*\nfilename:[ \t]{1,20}\(builtin\)|\bmodinfo[^\n]{0,30}\bamdgpu\b[^\n]{0,60}\n(?:filename:[ \t]{1,20})?\(builtin\)|^(?:kernel/)?drivers/gpu/drm/amd/amdgpu/amdgpu\.ko[ \t]*$"
+    ):
         yield hit.states(KernelModule, name="amdgpu", built_in=True)
-    for hit in text.each(r"^[ \t]{0,4}(?:[\w./-]{1,60}:)?(?:blacklist amdgpu|install amdgpu /bin/(?:false|true))[ \t]*$"):  # fmt: skip
+    for hit in text.each(r"^[ \t]{0,4}(?:[\w./-]{1,60}:)?(?:blacklist amdgpu|install amdgpu /bin/(?:false|true))[ \t]*$"):
         yield hit.states(KernelModule, name="amdgpu", blacklisted=True)
 
 
@@ -202,4 +213,4 @@ def banner_of_a_trainer(text: Text) -> Statements:
         if vendor := vendor_of(hit["name"]):
             yield from says(
                 text, Gpu, hit.start, vendor=vendor, name=hit["name"], runtime_index=int(hit["index"]), vram=size(hit["mib"] + " M")
-            )  # fmt: skip
+            )

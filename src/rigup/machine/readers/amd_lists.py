@@ -33,9 +33,7 @@ def amd_smi_csv(text: Text) -> Statements:
     """`amd-smi list --csv`, `amd-smi static --csv`: in CPX mode a card's address stands in several lines."""
     import csv
 
-    for head in text.each(
-        r"^(?P<names>gpu,[a-z_][^\n]{3,4000})\n(?P<rows>(?:(?:\d{1,4},[^\n]{3,6000}|\.{3})(?:\n|\Z)){1,1024})"
-    ):
+    for head in text.each(r"^(?P<names>gpu,[a-z_][^\n]{3,4000})\n(?P<rows>(?:(?:\d{1,4},[^\n]{3,6000}|\.{3})(?:\n|\Z)){1,1024})"):
         names = next(csv.reader([head["names"]]), [])
         rows = [dict(zip(names, row, strict=False)) for row in csv.reader(head["rows"].splitlines()) if len(row) > 1]
         cards: dict[str, list[dict[str, str]]] = {}

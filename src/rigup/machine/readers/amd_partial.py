@@ -36,7 +36,7 @@ def asked_nodes(text: Text) -> Statements:
 def group_names_by_id(text: Text) -> Statements:
     """`id -nG` and the line that it printed: names alone."""
     for hit in text.each(r"\bid -(?:nG|Gn)(?: (?P<user>[\w.-]{1,32}))?[ \t]*\n(?P<names>[a-z_][\w. -]{1,500})$"):
-        yield hit.states(Account, groups=re.findall(r"[\w.-]+", hit["names"]), **({"user": hit["user"]} if hit["user"] else {}))  # fmt: skip
+        yield hit.states(Account, groups=re.findall(r"[\w.-]+", hit["names"]), **({"user": hit["user"]} if hit["user"] else {}))
 
 
 _OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
@@ -69,13 +69,15 @@ def line_of_a_unit(text: Text) -> Statements:
 _LIMITS = r"(?P<module>ttm|amdttm|amdgpu)"
 
 
-@reads(adds=(ModuleParameter,), marks=("/parameters/pages_limit", "/parameters/gttsize", "options ttm ", "options amdttm ", "options amdgpu "), rank=0)  # fmt: skip
+@reads(
+    adds=(ModuleParameter,),
+    marks=("/parameters/pages_limit", "/parameters/gttsize", "options ttm ", "options amdttm ", "options amdgpu "),
+    rank=0,
+)
 def limits_of_mapped_memory(text: Text) -> Statements:
     """`cat /sys/module/ttm/parameters/pages_limit` and its answer; `grep`'s `ttm.conf:options ttm pages_limit=…`."""
     for hit in text.each(
-        r"/sys/module/"
-        + _LIMITS
-        + r"/parameters/(?P<name>pages_limit|gttsize)[ \t]*\n[ \t]{0,4}(?P<running>-?\d{1,12})[ \t]*$"
+        r"/sys/module/" + _LIMITS + r"/parameters/(?P<name>pages_limit|gttsize)[ \t]*\n[ \t]{0,4}(?P<running>-?\d{1,12})[ \t]*$"
     ):
         yield hit.states(ModuleParameter, **hit.found())
     for hit in text.each(
@@ -106,7 +108,5 @@ def names_alone(text: Text) -> Statements:
     """`rocminfo | grep Marketing`: names of cards without their chips."""
     if text.first(r"^[> \t]{0,20}Name: {1,40}gfx|^[> \t]{0,40}Agent \d{1,4}[ \t]*$"):
         return
-    for hit in text.each(
-        r"^[> \t]{0,20}Marketing Name: {1,40}(?P<name>(?:AMD )?(?:Radeon|Instinct)[^\n]{2,60}?)[ \t]*$"
-    ):
+    for hit in text.each(r"^[> \t]{0,20}Marketing Name: {1,40}(?P<name>(?:AMD )?(?:Radeon|Instinct)[^\n]{2,60}?)[ \t]*$"):
         yield hit.states(Gpu, vendor="amd", name=product(hit["name"]), seen_by="rocminfo")

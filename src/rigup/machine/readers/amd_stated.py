@@ -42,16 +42,46 @@ _NVIDIA = lazy_regex(r"(?<![A-Za-z])[RG]TX ?\d{3,4}|GeForce|\bTesla [A-Z]\d|\bQu
 _FIELD = lazy_regex(r'[ \t]{0,40}"[^"\n]{1,60}" ?:')  # a field of a report, which is no sentence
 _ONE_OF_SEVERAL = lazy_regex(r" ?/ ?(?:RX )?\d{3,4}")
 # Where a tool tells what chip it found.
-_FOUND = lazy_regex(
-    r"(?:Name: +|GPU arch ?: ?|gpu_type=|compute=|, |amdhsa--)(gfx[0-9a-f]{3,4})(?=[\s,:(]|$)", re.MULTILINE
-)
+_FOUND = lazy_regex(r"(?:Name: +|GPU arch ?: ?|gpu_type=|compute=|, |amdhsa--)(gfx[0-9a-f]{3,4})(?=[\s,:(]|$)", re.MULTILINE)
 _TWO = lazy_regex(
     r"(?i)\balongside (?:my|an?|the)\b|\binstalled alongside\b|\bboth (?:AMD )?(?:GPUs|cards)\b|\bsecond (?:GPU|card)\b"
     r"|\b(?:have|has|own|with|using) (?:an?|my|one) [^\n.]{2,40} and (?:an?|another|one|my) "
     r"|\b(?:two|dual|mixed|multi)[ -](?:\w{1,12} ){0,2}?(?:GPUs?|cards)\b"
 )
-_WORDS = ("RX", "rx", "Rx", "XT", "xt", "Radeon VII", "MI", "Vega", "vega", "W7", "W6", "R9", "Strix", "strix", "Ryzen", "ryzen", "RYZEN",
-          "80M", "60M", "40M", "90M", "80m", "60m", "60S", "50S", "40HS", "40U", "45HS", "Deck", "00G", "395", "X2")  # fmt: skip
+_WORDS = (
+    "RX",
+    "rx",
+    "Rx",
+    "XT",
+    "xt",
+    "Radeon VII",
+    "MI",
+    "Vega",
+    "vega",
+    "W7",
+    "W6",
+    "R9",
+    "Strix",
+    "strix",
+    "Ryzen",
+    "ryzen",
+    "RYZEN",
+    "80M",
+    "60M",
+    "40M",
+    "90M",
+    "80m",
+    "60m",
+    "60S",
+    "50S",
+    "40HS",
+    "40U",
+    "45HS",
+    "Deck",
+    "00G",
+    "395",
+    "X2",
+)
 
 
 @reads(marks=_WORDS, adds=(Gpu,), rank=-1)
@@ -63,21 +93,15 @@ def amd_card_in_a_sentence(text: Text) -> Statements:
     for form, integrated in ((_CARD, False), (_INSIDE, True), (_PROCESSOR, True)):
         if count and form is _PROCESSOR:  # what every such processor has is not meant where a card is named
             return
-        named = [
-            (hit, row) for hit in _each(text, form) if (row := _product(hit[0])) and bool(row.integrated) is integrated
-        ]
+        named = [(hit, row) for hit in _each(text, form) if (row := _product(hit[0])) and bool(row.integrated) is integrated]
         count += len(named)
         kinds = {row.isa: (hit, row) for hit, row in reversed(named)}
         if len(kinds) == 1 or (len(kinds) == _PAIR and (_TWO.search(text.body) or _are_joined(text, named))):
-            yield from (
-                card for hit, row in kinds.values() if _agrees(text, row) for card in _card(Hit(text, hit), row)
-            )
+            yield from (card for hit, row in kinds.values() if _agrees(text, row) for card in _card(Hit(text, hit), row))
 
 
 _OTHERS = lazy_regex(r"(?i)\bsupport|\bcompatib|\btested\b|\bsuch as\b|\be\.g\.|\blike (?:the|an?)\b")
-_JOINT = lazy_regex(
-    r"(?: ?\([^)\n]{0,20}\))?,? ?(?:\+|&|and|plus|alongside|beside) ?(?:an? |my |the |one )?(?:AMD )?(?:Radeon )?"
-)
+_JOINT = lazy_regex(r"(?: ?\([^)\n]{0,20}\))?,? ?(?:\+|&|and|plus|alongside|beside) ?(?:an? |my |the |one )?(?:AMD )?(?:Radeon )?")
 
 
 def _are_joined(text: Text, named: list[tuple[re.Match[str], Product]]) -> bool:
@@ -106,12 +130,8 @@ def _each(text: Text, form: re.Pattern[str]) -> Iterator[re.Match[str]]:
 def _of_a_tool(text: Text, hit: re.Match[str]) -> bool:
     """A field of a report, or one of several models that a tool lists for one device ("RX 7900 XT/7900 XTX"): neither is a sentence."""
     start = _line(text, hit)
-    of_bus = (
-        "[AMD/ATI]" in text.body[start : text.body.find("\n", hit.end()) if "\n" in text.body[hit.end() :] else None]
-    )
-    return (
-        of_bus or _FIELD.match(text.body, start) is not None or _ONE_OF_SEVERAL.match(text.body, hit.end()) is not None
-    )
+    of_bus = "[AMD/ATI]" in text.body[start : text.body.find("\n", hit.end()) if "\n" in text.body[hit.end() :] else None]
+    return of_bus or _FIELD.match(text.body, start) is not None or _ONE_OF_SEVERAL.match(text.body, hit.end()) is not None
 
 
 def _product(name: str) -> Product | None:
@@ -162,7 +182,9 @@ def amd_chip_in_a_sentence(text: Text) -> Statements:
         yield Hit(text, match).states(Gpu, vendor="amd", isa=chip)
 
 
-_PARAMETER = r"(?<![\w.])(?P<module>amdgpu|ttm|amdttm)\.(?P<name>gttsize|gtt_size|pages_limit|page_pool_size)=(?P<configured>\d{1,12})(?![\w.])"
+_PARAMETER = (
+    r"(?<![\w.])(?P<module>amdgpu|ttm|amdttm)\.(?P<name>gttsize|gtt_size|pages_limit|page_pool_size)=(?P<configured>\d{1,12})(?![\w.])"
+)
 
 
 @reads(marks=("gttsize=", "gtt_size=", "pages_limit="), adds=(ModuleParameter,), rank=-1)
@@ -185,9 +207,7 @@ def stated_pools(text: Text) -> Statements:
     for hit in text.each(_BOTH):
         draft.add("vram", int(hit["vram"]), hit.start)
         draft.add("gtt", int(hit["gtt"]), hit.start)
-    for hit in text.each(
-        r"mem_info_(?P<pool>vram|gtt)_total\b(?![^\n]{0,80}mem_info_)[^\d\n]{0,12}(?:\n[ \t]{0,8})?(?P<bytes>\d{8,15})\b"
-    ):
+    for hit in text.each(r"mem_info_(?P<pool>vram|gtt)_total\b(?![^\n]{0,80}mem_info_)[^\d\n]{0,12}(?:\n[ \t]{0,8})?(?P<bytes>\d{8,15})\b"):
         draft.add("gtt" if hit["pool"] == "gtt" else "vram", int(hit["bytes"]), hit.start)
     if len(cards) < 2:
         draft.add("vendor", "amd")

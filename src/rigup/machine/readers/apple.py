@@ -17,8 +17,11 @@ _CHIP = lazy_regex(r"Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?\b")
 _IDS = {"nvidia": "10de", "amd": "1002", "intel": "8086"}
 
 
-@reads(adds=(Gpu,), inputs=[Run(("system_profiler", "-json", "SPDisplaysDataType", "SPHardwareDataType"), seconds=15, says="SPDisplaysDataType")],
-       marks=("SPDisplaysDataType", "sppci_model", "chip_type"))  # fmt: skip
+@reads(
+    adds=(Gpu,),
+    inputs=[Run(("system_profiler", "-json", "SPDisplaysDataType", "SPHardwareDataType"), seconds=15, says="SPDisplaysDataType")],
+    marks=("SPDisplaysDataType", "sppci_model", "chip_type"),
+)
 def profiler_json(text: Text) -> Statements:
     """`system_profiler -json`: the GPUs, and the machine's chip and memory."""
     start = text.body.find("{")
@@ -82,16 +85,10 @@ def profiler_text(text: Text) -> Statements:
         draft.add("vram", size(values.get("VRAM (Total)", "")))
         draft.add("pci_id", pci_id(vendor[1], values.get("Device ID", "")) if vendor and maker != "apple" else None)
         yield from draft.facts()
-    lines = (
-        {line.key: line for line in keyed(text)}
-        if "Hardware Overview" in text.body or "Model Identifier:" in text.body
-        else {}
-    )
+    lines = {line.key: line for line in keyed(text)} if "Hardware Overview" in text.body or "Model Identifier:" in text.body else {}
     chip, memory = lines.get("Chip"), lines.get("Memory")
     if chip or memory:
-        yield from _hardware(
-            text, chip.value if chip else "", memory.value if memory else "", (chip or memory or lines["Chip"]).start
-        )
+        yield from _hardware(text, chip.value if chip else "", memory.value if memory else "", (chip or memory or lines["Chip"]).start)
 
 
 @reads(adds=(Platform,), inputs=[Run(("sw_vers",))], marks=("ProductVersion:",))
@@ -116,9 +113,7 @@ def sysctl(text: Text) -> Statements:
 @reads(adds=(Platform, PythonEnv), marks=("-arm64-arm-64bit", "-x86_64-i386-64bit"))
 def mac_platform(text: Text) -> Statements:
     """`macOS-14.4-arm64-arm-64bit`; Python's architecture under Rosetta is x86_64 on either kind of Mac."""
-    for hit in text.each(
-        r"(?P<all>(?:macOS|Darwin)-[\d.]{2,12}(?:-[\w.]{2,20})?-(?P<machine>arm64|x86_64)-(?:arm|i386)-64bit)"
-    ):
+    for hit in text.each(r"(?P<all>(?:macOS|Darwin)-[\d.]{2,12}(?:-[\w.]{2,20})?-(?P<machine>arm64|x86_64)-(?:arm|i386)-64bit)"):
         yield from platform_of(text, hit.start, hit["all"])
         yield hit.states(PythonEnv, machine=hit["machine"])
 

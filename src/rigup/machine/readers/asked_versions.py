@@ -28,10 +28,14 @@ def version_and_truth(text: Text) -> Statements:
 
 
 _NAMES = r"torch|torchvision|torchaudio|xformers|triton|tensorflow|jax|jaxlib|onnxruntime|numpy|transformers|bitsandbytes|vllm"
-_QUESTION = r"^[^\n]{0,120}?(?P<asked>\b(?:" + _NAMES + r")\.__version__(?:[ ,;)]{1,6}(?:print\()?(?:" + _NAMES + r")\.__version__){0,5})[\"';) ]{0,6}[ \t]*\n(?P<answer>[^\n]{3,200}(?:\n[^\n]{3,60}){0,5})"  # fmt: skip
-_VALUE = lazy_regex(
-    r"(?<![\w.])(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?:\.post\d|rc\d|a0)?(?:\+[a-z]{2,4}[\d.]{0,6})?)(?![\w.])"
+_QUESTION = (
+    r"^[^\n]{0,120}?(?P<asked>\b(?:"
+    + _NAMES
+    + r")\.__version__(?:[ ,;)]{1,6}(?:print\()?(?:"
+    + _NAMES
+    + r")\.__version__){0,5})[\"';) ]{0,6}[ \t]*\n(?P<answer>[^\n]{3,200}(?:\n[^\n]{3,60}){0,5})"
 )
+_VALUE = lazy_regex(r"(?<![\w.])(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?:\.post\d|rc\d|a0)?(?:\+[a-z]{2,4}[\d.]{0,6})?)(?![\w.])")
 
 
 @reads(marks=("orchvision.__version__", "orchaudio.__version__", "formers.__version__"), adds=(Package,), rank=-1)
@@ -94,11 +98,7 @@ _SEES = r"^[ \t>*•-]{0,8}(?:torch )?(?:cuda|CUDA)(?: is)?[ _](?:is_)?available
 _LENGTH = r"len\(tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)\)\)?[ \t]*\n(?:Out ?\[\d{1,4}\]: ?)?(?P<count>\d{1,2})[ \t]*$"
 
 
-@reads(
-    marks=("torch.version.", "uda available", "UDA available", "uda is available", "uda_available"),
-    adds=(Torch,),
-    rank=-2,
-)
+@reads(marks=("torch.version.", "uda available", "UDA available", "uda is available", "uda_available"), adds=(Torch,), rank=-2)
 def torch_of_itself(text: Text) -> Statements:
     """`torch.version.cuda: None`, `cuda available False`: a question and its answer on one line."""
     for hit in text.each(_SELF):
@@ -128,7 +128,9 @@ def card_of_a_process(text: Text) -> Statements:
             yield hit.states(Gpu, vendor="nvidia", nvml_index=index, seen_by="nvidia-smi")
 
 
-_BLOCK = r"^[ \t]{0,8}FB Memory Usage[ \t]*\n(?P<rows>(?:[ \t]{1,16}(?:Total|Reserved|Used|Free) {1,40}: {1,4}\d{1,7} MiB[ \t]*(?:\n|\Z)){2,4})"
+_BLOCK = (
+    r"^[ \t]{0,8}FB Memory Usage[ \t]*\n(?P<rows>(?:[ \t]{1,16}(?:Total|Reserved|Used|Free) {1,40}: {1,4}\d{1,7} MiB[ \t]*(?:\n|\Z)){2,4})"
+)
 _SMALL_HEAD = r"^(?:GPU [0-9A-Fa-f]{8}:|[ \t]{0,8}Product Name)"
 
 
@@ -147,16 +149,10 @@ def memory_block(text: Text) -> Statements:
     yield from draft.facts("vendor", "seen_by")
 
 
-_TABLE = (
-    r"^[ \t]{0,8}[│┃|] {1,4}(?P<name>[a-zA-Z][\w.-]{1,40}) {1,40}[│┃|] {1,4}(?P<version>\d[\w.+]{1,30}) {1,40}[│┃|]"
-)
+_TABLE = r"^[ \t]{0,8}[│┃|] {1,4}(?P<name>[a-zA-Z][\w.-]{1,40}) {1,40}[│┃|] {1,4}(?P<version>\d[\w.+]{1,30}) {1,40}[│┃|]"
 
 
-@reads(
-    marks=("│ torch", "┃ torch", "| torch", "│ tensorflow", "| tensorflow", "│ nvidia-", "| nvidia-"),
-    adds=(Package,),
-    rank=-2,
-)
+@reads(marks=("│ torch", "┃ torch", "| torch", "│ tensorflow", "| tensorflow", "│ nvidia-", "| nvidia-"), adds=(Package,), rank=-2)
 def packages_in_a_table(text: Text) -> Iterator[Package]:
     """`│ torch │ 2.0.1+cpu │`: a list that was drawn as a table."""
     for hit in text.each(_TABLE):

@@ -20,7 +20,9 @@ def module_rows(text: Text) -> Statements:
 @reads(adds=(KernelModule,), marks=("/sys/module/nvidia/version",), rank=1)
 def loaded_version(text: Text) -> Statements:
     """`cat /sys/module/nvidia/version` and its answer: of the module that runs."""
-    for hit in text.each(r"(?<![;&] cat )/sys/module/nvidia/version[ \t]*\n(?:==> [^\n]{1,80} <==\n)?(?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)[ \t]*$"):  # fmt: skip
+    for hit in text.each(
+        r"(?<![;&] cat )/sys/module/nvidia/version[ \t]*\n(?:==> [^\n]{1,80} <==\n)?(?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)[ \t]*$"
+    ):
         yield hit.states(KernelModule, name="nvidia", loaded=True, version=hit["version"])
 
 
@@ -54,7 +56,23 @@ def _from_nought(text: Text) -> bool:
     return any(hit["index"] == "0" for hit in text.each(_LOOP))
 
 
-@reads(adds=(Gpu,), marks=("get_device_properties(", 'Device 0: "', "Hardware detected: CUDA", "physical_device_desc", "CuDevice(0)", "DeviceIterator() for", "Found device 0 with", "Device: cuda:", "get_device_name", "getDeviceProperties", "cuda:0 "), rank=0)  # fmt: skip
+@reads(
+    adds=(Gpu,),
+    marks=(
+        "get_device_properties(",
+        'Device 0: "',
+        "Hardware detected: CUDA",
+        "physical_device_desc",
+        "CuDevice(0)",
+        "DeviceIterator() for",
+        "Found device 0 with",
+        "Device: cuda:",
+        "get_device_name",
+        "getDeviceProperties",
+        "cuda:0 ",
+    ),
+    rank=0,
+)
 def numbered_answers(text: Text) -> Statements:
     """What a program says of its card of a number; a banner speaks of the first."""
     for form in (
@@ -78,7 +96,7 @@ def numbered_answers(text: Text) -> Statements:
 @reads(adds=(Gpu,), marks=("-> device: ", "physical GPU (device: "), rank=-1)
 def tensorflows_devices(text: Text) -> Statements:
     """`-> device: 0, name: TITAN X (Pascal), pci bus id: 0000:02:00.0`: the number that CUDA gives it."""
-    for hit in text.each(r"device: (?P<index>\d{1,2}), name: (?P<name>[^,\n]{1,80}), pci bus id: (?P<pci>[0-9a-fA-F:.]{7,20}), compute"):  # fmt: skip
+    for hit in text.each(r"device: (?P<index>\d{1,2}), name: (?P<name>[^,\n]{1,80}), pci bus id: (?P<pci>[0-9a-fA-F:.]{7,20}), compute"):
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "nvidia")
         draft.add("name", known_value(hit["name"]))
@@ -108,7 +126,11 @@ def usage_rows(text: Text) -> Statements:
 
 
 _NODE = r"(?P<name>nvidia(?:\d{1,2}|ctl|-uvm|-uvm-tools|-modeset))"
-_BARE_NODE = r"^(?P<mode>c[rwxsStT-]{9})(?P<acl>[+.@]?) {1,4}\d{1,3} {1,8}(?P<owner>\w{1,32}) {1,8}(?P<group>[\w-]{1,32}) {1,8}\d{1,4}, {1,8}\d{1,4} [^\n/]{5,30} " + _NODE + "[ \t]*$"  # fmt: skip
+_BARE_NODE = (
+    r"^(?P<mode>c[rwxsStT-]{9})(?P<acl>[+.@]?) {1,4}\d{1,3} {1,8}(?P<owner>\w{1,32}) {1,8}(?P<group>[\w-]{1,32}) {1,8}\d{1,4}, {1,8}\d{1,4} [^\n/]{5,30} "
+    + _NODE
+    + "[ \t]*$"
+)
 _PATHS = r"^[ \t]{0,4}(?P<paths>/dev/nvidia[\w-]{1,20}(?:[ \t]{1,8}/dev/nvidia[\w-]{1,20}){1,40})[ \t]*$"
 
 
@@ -162,9 +184,7 @@ def composed_containers(text: Text) -> Statements:
 
 
 _LIMITS = r"^[ \t]{2,12}Limits:[ \t]*\n(?:[ \t]{4,20}(?:cpu|memory|ephemeral-storage):[ \t]{1,12}\S{1,20}[ \t]*\n){1,3}"
-_INSPECTED = (
-    r"\"DeviceRequests\": ?(?:null|\[\])|HostConfig\.DeviceRequests[^\n]{0,120}\n(?:\[\]|null|<no value>)[ \t]*$"
-)
+_INSPECTED = r"\"DeviceRequests\": ?(?:null|\[\])|HostConfig\.DeviceRequests[^\n]{0,120}\n(?:\[\]|null|<no value>)[ \t]*$"
 
 
 @reads(adds=(World,), marks=("DeviceRequests", "Limits:"), rank=-1)
@@ -179,7 +199,9 @@ def inspected_containers(text: Text) -> Statements:
         yield world
 
 
-_SET = r"^[ \t]{1,20}(?:- [\"']?(?P<name>CUDA_VISIBLE_DEVICES)=|(?P<key>CUDA_VISIBLE_DEVICES): ?)[\"']?(?P<value>[\w,.-]{0,60})[\"']?[ \t]*$"
+_SET = (
+    r"^[ \t]{1,20}(?:- [\"']?(?P<name>CUDA_VISIBLE_DEVICES)=|(?P<key>CUDA_VISIBLE_DEVICES): ?)[\"']?(?P<value>[\w,.-]{0,60})[\"']?[ \t]*$"
+)
 
 
 @reads(adds=(Variable,), marks=("CUDA_VISIBLE_DEVICES",), rank=-1)

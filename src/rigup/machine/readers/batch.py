@@ -23,9 +23,7 @@ _VALUED = lazy_regex(
     r"mem(?:-per-\w{3,4})?|cpus-per-\w{3,4}|nodelist|exclude|output|error|chdir|export|mail-\w{4}|hint|distribution|mpi|jobid|"
     r"reservation|signal|begin|dependency|licenses|tres-per-\w{3,6}|cpu-bind|container-\w{4,8}|input|threads-per-core|array|comment)"
 )
-_GRES = lazy_regex(
-    r"(?:gres[:/])?gpu(?::(?P<model>[A-Za-z][\w.-]{0,40}))?(?:[:=](?P<count>\d{1,4}))?(?:\([^)]{0,40}\))?"
-)
+_GRES = lazy_regex(r"(?:gres[:/])?gpu(?::(?P<model>[A-Za-z][\w.-]{0,40}))?(?:[:=](?P<count>\d{1,4}))?(?:\([^)]{0,40}\))?")
 
 
 def _gres(value: str) -> int | None:
@@ -45,13 +43,24 @@ def _nearest(letters: str) -> str | None:
 
 
 _OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "nodes": ("nodes", number), "ntasks": ("tasks", number), "tasks": ("tasks", number),
-    "ntasks-per-node": ("tasks_per_node", number), "tasks-per-node": ("tasks_per_node", number),
-    "gpus": ("gpus", number), "gpus-per-node": ("gpus_per_node", number), "gpus-per-task": ("gpus_per_task", number), "ntasks-per-gpu": ("gpus_per_task", _single_task),
-    "gres": ("gpus_per_node", _gres), "gpu-bind": ("binding", str), "accel-bind": ("binding", _nearest), "constraint": ("constraint", str),
-    "tres-per-task": ("gpus_per_task", _gres), "tres-per-node": ("gpus_per_node", _gres),
-    "partition": ("partition", str), "job-name": ("name", str),
-}  # fmt: skip
+    "nodes": ("nodes", number),
+    "ntasks": ("tasks", number),
+    "tasks": ("tasks", number),
+    "ntasks-per-node": ("tasks_per_node", number),
+    "tasks-per-node": ("tasks_per_node", number),
+    "gpus": ("gpus", number),
+    "gpus-per-node": ("gpus_per_node", number),
+    "gpus-per-task": ("gpus_per_task", number),
+    "ntasks-per-gpu": ("gpus_per_task", _single_task),
+    "gres": ("gpus_per_node", _gres),
+    "gpu-bind": ("binding", str),
+    "accel-bind": ("binding", _nearest),
+    "constraint": ("constraint", str),
+    "tres-per-task": ("gpus_per_task", _gres),
+    "tres-per-node": ("gpus_per_node", _gres),
+    "partition": ("partition", str),
+    "job-name": ("name", str),
+}
 _ASKS = lazy_regex(r"gpus?(?:-per-\w{4,6})?|gres|ntasks-per-gpu|tres-per-\w{4,6}")
 
 
@@ -63,9 +72,7 @@ def options(words: list[str]) -> Iterator[tuple[str, str]]:
         name, equals, value = word.lstrip("-").partition("=")
         if not word.startswith("--"):
             name, value, equals = _SHORT.get(word[1:2], word[1:2]), word[2:].lstrip("="), "=" if word[2:] else ""
-        valued = bool(_VALUED.fullmatch(name)) or (
-            not word.startswith("--") and name not in ("l", "u", "v", "Q", "K", "k", "s", "Z")
-        )
+        valued = bool(_VALUED.fullmatch(name)) or (not word.startswith("--") and name not in ("l", "u", "v", "Q", "K", "k", "s", "Z"))
         if not equals and valued and left and not left[0].startswith("--"):
             value = left.pop(0)
         yield name.lower(), value.strip("\"'")
@@ -91,9 +98,7 @@ def _request(text: Text, at: int, line: str, script: str = "") -> Iterator[JobRe
 
 _MORE = r"(?:[^\n]{0,500}\\\n){0,12}[^\n]{0,1000}"  # a line and those that continue it
 _ROOT = r"(?:[\w.-]{1,40}@[^\n#$]{1,160}#(?=[ \t]))?"  # root's prompt, and no remark
-_TYPED = (
-    r"^" + _ROOT + r"[^\n#]{0,200}?(?:^|[\s;&|(`$])(?P<command>srun|sbatch|salloc)[ \t]{1,8}(?P<options>-" + _MORE + ")"
-)
+_TYPED = r"^" + _ROOT + r"[^\n#]{0,200}?(?:^|[\s;&|(`$])(?P<command>srun|sbatch|salloc)[ \t]{1,8}(?P<options>-" + _MORE + ")"
 _ASKS_A_NODE = lazy_regex(
     r"(?:\$\(|`)[^\n]{0,10}srun [^\n]{0,200}\b(?:hostname|ip addr|ip a|getent|dig|nslookup)\b"
 )  # `$(srun … hostname -I)`: a question
@@ -106,7 +111,7 @@ _STARTS = (
     ("deepspeed", r"^[ \t]{0,8}deepspeed\b"),
     ("mpirun", r"^[^\n#]{0,120}\bmpi(?:run|exec)\b"),
     ("python", r"^[ \t]{0,8}(?:(?:time|exec|nohup|[A-Z_]{2,40}=\S{1,100})[ \t]{1,4}){0,4}(?:\S{0,200}/)?python[\d.]{0,5}[ \t]"),
-)  # fmt: skip
+)
 
 
 class _Scripts:
@@ -180,10 +185,16 @@ def option_lines(text: Text) -> Statements:
 
 
 _SHOWN: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "NumNodes": ("nodes", number), "NumTasks": ("tasks", number), "Partition": ("partition", str), "JobName": ("name", str),
-    "Features": ("constraint", str), "TresPerNode": ("gpus_per_node", _gres), "TresPerTask": ("gpus_per_task", _gres),
-    "TresPerJob": ("gpus", _gres), "Gres": ("gpus_per_node", _gres),
-}  # fmt: skip
+    "NumNodes": ("nodes", number),
+    "NumTasks": ("tasks", number),
+    "Partition": ("partition", str),
+    "JobName": ("name", str),
+    "Features": ("constraint", str),
+    "TresPerNode": ("gpus_per_node", _gres),
+    "TresPerTask": ("gpus_per_task", _gres),
+    "TresPerJob": ("gpus", _gres),
+    "Gres": ("gpus_per_node", _gres),
+}
 
 
 @reads(adds=(JobRequest,), marks=("JobId=", "NumCPUs=", "CPU_IDs="))
@@ -209,12 +220,7 @@ def _allocation(text: Text) -> Iterator[JobRequest]:
         held = text.first(r"gres[/:]gpu|GRES=gpu|TresPer\w{3,6}=[^\s]{0,200}gpu")
         yield (held or tres).states(JobRequest, asked=held is not None)
     allocations = list(text.each(r"^[ \t]{0,8}Nodes=(?P<nodes>\S{1,200})[^\n]{0,300}\bGRES=(?P<gres>gpu[^\s]{0,200})"))
-    counts = [
-        count
-        for hit in allocations
-        for count in [_gres(re.sub(r"\([^)]*\)", "", hit["gres"]))] * _nodes_in(hit["nodes"])
-        if count
-    ]
+    counts = [count for hit in allocations for count in [_gres(re.sub(r"\([^)]*\)", "", hit["gres"]))] * _nodes_in(hit["nodes"]) if count]
     if counts:
         yield allocations[0].states(JobRequest, given=counts)
 
@@ -240,11 +246,7 @@ def variables_of_the_job(text: Text) -> Statements:
     names = {hit["name"] for hit in hits}
     for hit in hits:
         yield hit.states(Variable, name=hit["name"], value=hit["value"].strip())
-    listed = (
-        names & {"SLURM_JOB_ID", "SLURM_JOBID"}
-        and names & {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}
-        and len(names) > _LISTED
-    )
+    listed = names & {"SLURM_JOB_ID", "SLURM_JOBID"} and names & {"SLURM_JOB_NODELIST", "SLURM_NODELIST"} and len(names) > _LISTED
     if listed and not any("GPU" in name or "VISIBLE" in name for name in names):
         draft = Draft(text, JobRequest, hits[0].start)
         draft.add("asked", False, rank=-1)
@@ -260,7 +262,7 @@ _INSIDE = {
     "devices": r"\b(?:devices|gpus)\s{0,4}=\s{0,4}(?P<value>\d{1,4}|\[[\d, ]{1,200}\])",
     "nodes": r"\bnum_nodes\s{0,4}=\s{0,4}(?P<value>\d{1,5})\b",
     "accelerator": r"\baccelerator\s{0,4}=\s{0,4}[\"'](?P<value>\w{2,12})[\"']",
-}  # fmt: skip
+}
 
 
 def _count(value: str) -> int:
@@ -271,18 +273,14 @@ def _count(value: str) -> int:
 @reads(adds=(Launch,), marks=("Trainer(", "Fabric("))
 def trainer(text: Text) -> Statements:
     """`Trainer(devices=2, num_nodes=2, accelerator="gpu")`."""
-    ours = (
-        text.first(r"^[ \t]{0,8}(?:from|import) (?:pytorch_lightning|lightning)\b") is not None
-    )  # others have a Trainer too
+    ours = text.first(r"^[ \t]{0,8}(?:from|import) (?:pytorch_lightning|lightning)\b") is not None  # others have a Trainer too
     for hit in text.each(_TRAINER):
         draft = Draft(text, Launch, hit.start)
         draft.add("framework", "lightning")
         for field, form in _INSIDE.items():
             if match := re.search(form, hit["inside"]):
                 value = match["value"]
-                draft.add(
-                    field, value if field == "accelerator" else _count(value), hit.match.start("inside") + match.start()
-                )
+                draft.add(field, value if field == "accelerator" else _count(value), hit.match.start("inside") + match.start())
         yield from draft.facts() if ours else draft.facts("framework")
 
 
@@ -295,21 +293,8 @@ _FLAGS = (
 )
 
 
-_FLAGGED = (
-    "devices=",
-    "devices ",
-    "--gpus",
-    "num-nodes",
-    "num_nodes",
-    "nproc_per_node",
-    "nproc-per-node",
-    "gpus=",
-    "machines",
-)
-_STARTED = (
-    r"^[^\n#]{0,300}?\b(?P<program>python[\d.]{0,5}|torchrun|torch\.distributed\.(?:run|launch)|lightning|accelerate)[ \t]"
-    + _MORE
-)
+_FLAGGED = ("devices=", "devices ", "--gpus", "num-nodes", "num_nodes", "nproc_per_node", "nproc-per-node", "gpus=", "machines")
+_STARTED = r"^[^\n#]{0,300}?\b(?P<program>python[\d.]{0,5}|torchrun|torch\.distributed\.(?:run|launch)|lightning|accelerate)[ \t]" + _MORE
 
 
 @reads(adds=(Launch,), marks=_FLAGGED)
@@ -330,15 +315,7 @@ _RANK = r"GLOBAL_RANK: ?(?P<rank>\d{1,5}), MEMBER: ?\d{1,5}/(?P<world>\d{1,5})"
 
 
 @reads(
-    adds=(Launch,),
-    marks=(
-        "You requested ",
-        "GLOBAL_RANK:",
-        "LOCAL_RANK:",
-        "Trainer already configured",
-        "pytorch_lightning",
-        "lightning/",
-    ),
+    adds=(Launch,), marks=("You requested ", "GLOBAL_RANK:", "LOCAL_RANK:", "Trainer already configured", "pytorch_lightning", "lightning/")
 )
 def lightning_says(text: Text) -> Statements:
     """Its complaint about devices, and the ranks that announce themselves."""

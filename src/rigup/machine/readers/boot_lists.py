@@ -29,6 +29,4 @@ def kernel_walks_the_bus(text: Text) -> Statements:
     """`pci 0000:01:00.0: [10de:2684] type 00 class 0x030000`: what the kernel found before any driver was asked."""
     for hit in text.each(_WALK):
         where = address(hit["address"])
-        yield hit.states(
-            PciDevice, address=where, class_code=hit["code"], vendor_id=hit["vendor"], device_id=hit["device"]
-        )
+        yield hit.states(PciDevice, address=where, class_code=hit["code"], vendor_id=hit["vendor"], device_id=hit["device"])

@@ -20,13 +20,18 @@ _OF_HIP = r"(?![^\n]{0,60}(?:Radeon|Instinct|\bAMD\b|\bgfx\d))"
 def torch_served_list(text: Text) -> Statements:
     """`Found GPU0 Tesla V100 which is of compute capability (CC) 7.0`, and a line for each capability that is built for."""
     for hit in text.each(
-        r"Found GPU(?P<index>\d{1,3}) "
-        + _OF_HIP
-        + r"(?P<name>[^\n]{1,80}?) which is of compute capability \(CC\) (?P<told>\d{1,2}\.\d)"
+        r"Found GPU(?P<index>\d{1,3}) " + _OF_HIP + r"(?P<name>[^\n]{1,80}?) which is of compute capability \(CC\) (?P<told>\d{1,2}\.\d)"
     ):
         yield from says(
-            text, Gpu, hit.start, vendor="nvidia", name=hit["name"], isa=isa_of_capability(hit["told"]), runtime_index=int(hit["index"]), seen_by="torch"
-        )  # fmt: skip
+            text,
+            Gpu,
+            hit.start,
+            vendor="nvidia",
+            name=hit["name"],
+            isa=isa_of_capability(hit["told"]),
+            runtime_index=int(hit["index"]),
+            seen_by="torch",
+        )
     served = list(text.each(r"^[> \t]{0,20}- (?P<told>\d{1,2}\.\d) which supports hardware CC"))
     code = [isa for hit in served if (isa := isa_of_capability(hit["told"]))]
     if code:
@@ -39,9 +44,7 @@ def card_on_a_line(text: Text) -> Statements:
     for hit in text.each(r"^(?:\d{1,2}, ?)?" + _NAME + r", ?\d{3,6} MiB(?:,[^\n]{0,80})?$"):
         yield from says(text, Gpu, hit.start, vendor="nvidia", name=hit["name"], seen_by="nvidia-smi")
     for hit in text.each(r"^(?:\d{1,2}, ?)?" + _NAME + r", ?(?P<told>\d{1,2}\.\d)[ \t]*$"):
-        yield from says(
-            text, Gpu, hit.start, vendor="nvidia", name=hit["name"], isa=isa_of_capability(hit["told"]), seen_by="nvidia-smi"
-        )  # fmt: skip
+        yield from says(text, Gpu, hit.start, vendor="nvidia", name=hit["name"], isa=isa_of_capability(hit["told"]), seen_by="nvidia-smi")
     alone = {hit["name"]: hit.start for hit in text.each(r"^" + _NAME + r"[ \t]*$") if re.search(r"\d", hit["name"])}
     row = one_gpu(next(iter(alone))) if len(alone) == 1 else None
     if row and row.vendor == "nvidia":
@@ -49,7 +52,11 @@ def card_on_a_line(text: Text) -> Statements:
         yield from says(text, Gpu, at, vendor="nvidia", name=name, isa=row.isa or None)
 
 
-@reads(marks=("Successfully installed ", " + torch", " + tensorflow", " + nvidia-", " + jax", " + onnxruntime", " + cupy"), adds=(Package,), rank=-1)  # fmt: skip
+@reads(
+    marks=("Successfully installed ", " + torch", " + tensorflow", " + nvidia-", " + jax", " + onnxruntime", " + cupy"),
+    adds=(Package,),
+    rank=-1,
+)
 def installed_just_now(text: Text) -> Statements:
     """pip's last line, `Successfully installed numpy-2.4.6 torch-2.4.0+cpu`, and uv's ` + torch==2.4.0+cpu`."""
     for hit in text.each(
@@ -66,9 +73,7 @@ def _package(text: Text, at: int, name: str, version: str) -> Statements:
         yield from says(text, Package, at, name=known, version=version, manager="pip")
 
 
-@reads(
-    marks=("is_cuda_build", "uilt with CUDA", "uilt_with_cuda", "msvcp_dll_name"), adds=(TensorFlow, Platform), rank=0
-)
+@reads(marks=("is_cuda_build", "uilt with CUDA", "uilt_with_cuda", "msvcp_dll_name"), adds=(TensorFlow, Platform), rank=0)
 def tensorflow_build_info(text: Text) -> Statements:
     """`('is_cuda_build', False)`, `built with CUDA: False`; the names of Microsoft's libraries stand in builds for Windows."""
     forms = (
@@ -137,8 +142,10 @@ def release_on_a_line(text: Text) -> Statements:
     for hit in text.each(r"^NAME=\"(?P<name>[A-Z][\w /]{2,40})\"\nVERSION=\"(?P<number>\d{1,2}(?:\.\d{1,2})?)"):
         yield from os_of(text, hit.start, f"{hit['name']} {hit['number']}")
     for hit in text.each(
-        r"^[> \t]{0,8}(?P<name>" + makers + r"(?: Linux)?(?: Server| Workstation)?) release (?P<number>\d{1,2}(?:\.\d{1,4}){0,2})(?: \([\w ]{1,30}\))?[ \t]*$"
-    ):  # fmt: skip
+        r"^[> \t]{0,8}(?P<name>"
+        + makers
+        + r"(?: Linux)?(?: Server| Workstation)?) release (?P<number>\d{1,2}(?:\.\d{1,4}){0,2})(?: \([\w ]{1,30}\))?[ \t]*$"
+    ):
         yield from os_of(text, hit.start, f"{hit['name']} {hit['number']}")
 
 
@@ -162,9 +169,7 @@ def wheel_by_its_name(text: Text) -> Statements:
 @reads(marks=("torch.version.cuda", "torch.cuda.is_available() ", "device='cuda"), adds=(Torch,), rank=-1)
 def torch_self_report(text: Text) -> Statements:
     """`torch.version.cuda = 11.8`; a tensor that was printed from the GPU, which takes a GPU that computes."""
-    for hit in text.each(
-        r"^[ \t>*-]{0,6}torch\.version\.cuda[ \t]{0,4}[:=]{1,2}[ \t]{0,4}['\"]?(?P<cuda>\d{1,2}\.\d)['\"]?[ \t]*$"
-    ):
+    for hit in text.each(r"^[ \t>*-]{0,6}torch\.version\.cuda[ \t]{0,4}[:=]{1,2}[ \t]{0,4}['\"]?(?P<cuda>\d{1,2}\.\d)['\"]?[ \t]*$"):
         yield hit.states(Torch, cuda=hit["cuda"])
     for hit in text.each(r"^[ \t>*-]{0,6}torch\.cuda\.is_available\(\)[ \t]{1,4}(?P<value>True|False)[ \t]*$"):
         yield hit.states(Torch, available=hit["value"] == "True")
@@ -214,14 +219,16 @@ def torch_of_r(text: Text) -> Statements:
 @reads(marks=("/device:CPU:0",), adds=(TensorFlow,), rank=-1)
 def tensorflow_device_names(text: Text) -> Statements:
     """`['/device:CPU:0', '/device:XLA_CPU:0']`: all that it has, by their names alone."""
-    for hit in text.each(r"^[^\n\[]{0,20}\[(?P<all>['\"]/device:CPU:0['\"](?:, ?['\"]/device:[A-Z_]{2,10}:\d{1,2}['\"]){0,16})\][ \t]*$"):  # fmt: skip
+    for hit in text.each(r"^[^\n\[]{0,20}\[(?P<all>['\"]/device:CPU:0['\"](?:, ?['\"]/device:[A-Z_]{2,10}:\d{1,2}['\"]){0,16})\][ \t]*$"):
         yield hit.states(TensorFlow, gpus=len(re.findall(r"/device:GPU:", hit["all"])))
 
 
 @reads(marks=("cuobjdump",), adds=(Torch,), rank=-1)
 def kernels_of_torchs_library(text: Text) -> Statements:
     """`cuobjdump --list-elf …/libtorch_cuda.so`: the chips that it has code for, each line or each once."""
-    for hit in text.each(r"\bcuobjdump\b[^\n]{1,160}\b(?:lib)?torch_cuda\w{0,12}\.(?:so|dll)\b[^\n]{0,160}\n(?P<rows>(?:[^\n]{0,160}\bsm_\d{2,3}[^\n]{0,40}\n?){1,400})"):  # fmt: skip
+    for hit in text.each(
+        r"\bcuobjdump\b[^\n]{1,160}\b(?:lib)?torch_cuda\w{0,12}\.(?:so|dll)\b[^\n]{0,160}\n(?P<rows>(?:[^\n]{0,160}\bsm_\d{2,3}[^\n]{0,40}\n?){1,400})"
+    ):
         yield hit.states(Torch, code=list(dict.fromkeys(re.findall(r"\bsm_\d{2,3}", hit["rows"]))))
 
 

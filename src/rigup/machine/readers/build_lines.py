@@ -13,10 +13,7 @@ _CUT_TAIL = r"[ \t]*$"
 @reads(marks=("glibc-2.", "glibc 2.", "manylinux_2_"), adds=(Distribution,), rank=0)
 def libc_on_a_line(text: Text) -> Statements:
     """`rpm -q glibc`, `getconf GNU_LIBC_VERSION`, and the newest tag that pip would take."""
-    forms = (
-        r"^glibc-(?P<glibc>2\.\d{1,2})-\d{1,4}\.\S{1,60}" + _CUT_TAIL,
-        r"^glibc (?P<glibc>2\.\d{1,2})" + _CUT_TAIL,
-    )
+    forms = (r"^glibc-(?P<glibc>2\.\d{1,2})-\d{1,4}\.\S{1,60}" + _CUT_TAIL, r"^glibc (?P<glibc>2\.\d{1,2})" + _CUT_TAIL)
     for form in forms:
         if hit := text.first(form):
             yield hit.states(Distribution, glibc=hit["glibc"])
@@ -42,9 +39,7 @@ def processor_flags(text: Text) -> Statements:
 @reads(marks=("nvidia_",), adds=(Package,), rank=-1)
 def folders_of_nvidias_packages(text: Text) -> Statements:
     """`nvidia_nccl_cu12-2.27.3.dist-info`: what lies in site-packages under that name is installed."""
-    for hit in text.each(
-        r"(?<![\w.-])(?P<name>nvidia_[a-z_]{3,30}_cu\d{2,3})-(?P<version>\d[\d.]{1,20}\d)\.dist-info\b"
-    ):
+    for hit in text.each(r"(?<![\w.-])(?P<name>nvidia_[a-z_]{3,30}_cu\d{2,3})-(?P<version>\d[\d.]{1,20}\d)\.dist-info\b"):
         yield from _package(text, hit.start, hit["name"], hit["version"])
 
 
@@ -87,35 +82,22 @@ def tensorflow_on_a_line(text: Text) -> Statements:
 def tensorflow_asked_for_several(text: Text) -> Statements:
     """Several questions on one line, their answers below; the same from R."""
     command = r"tf\.__version__[^\n]{1,80}is_built_with_cuda\(\)[^\n]{1,120}\n"
-    for hit in text.each(
-        command + r"(?P<version>2\.\d{1,2}\.\d{1,2})\n(?P<built>True|False)\n(?P<seen>\[[^\n]{0,300})"
-    ):
-        yield hit.states(
-            TensorFlow,
-            version=hit["version"],
-            built_with_cuda=hit["built"] == "True",
-            gpus=hit["seen"].count(":GPU:"),
-        )
+    for hit in text.each(command + r"(?P<version>2\.\d{1,2}\.\d{1,2})\n(?P<built>True|False)\n(?P<seen>\[[^\n]{0,300})"):
+        yield hit.states(TensorFlow, version=hit["version"], built_with_cuda=hit["built"] == "True", gpus=hit["seen"].count(":GPU:"))
     for hit in text.each(
         r"tf\.__version__, tf\.sysconfig\.get_build_info\(\)\['is_cuda_build'\]\n(?:Out ?\[\d{1,4}\]: )?\('(?P<version>2\.\d{1,2}\.\d{1,2})', (?P<built>True|False)\)"
     ):
         yield hit.states(TensorFlow, version=hit["version"], built_with_cuda=hit["built"] == "True")
 
 
-@reads(
-    marks=("tf$version$VERSION", "GPUs visible:", "list_physical_devices(", "gpu_device_name()"),
-    adds=(TensorFlow,),
-    rank=0,
-)
+@reads(marks=("tf$version$VERSION", "GPUs visible:", "list_physical_devices(", "gpu_device_name()"), adds=(TensorFlow,), rank=0)
 def tensorflow_asked_one_by_one(text: Text) -> Statements:
     """Each question with its answer below, from R too."""
     if hit := text.first(r"tf\$version\$VERSION[ \t]*\n\[1\] \"(?P<version>2\.\d{1,2}\.\d{1,2})\""):
         yield hit.states(TensorFlow, version=hit["version"])
     if hit := text.first(r"list_physical_devices\(\"GPU\"\)[ \t]*\nlist\(\)|^GPUs visible:[ \t]{1,4}\[\]" + _CUT_TAIL):
         yield hit.states(TensorFlow, gpus=0)
-    if hit := text.first(
-        r"\(tf\.test\.gpu_device_name\(\), tf\.__version__\)\"?\n\s{0,4}\n? ?(?P<version>2\.\d{1,2}\.\d{1,2})"
-    ):
+    if hit := text.first(r"\(tf\.test\.gpu_device_name\(\), tf\.__version__\)\"?\n\s{0,4}\n? ?(?P<version>2\.\d{1,2}\.\d{1,2})"):
         yield hit.states(TensorFlow, version=hit["version"], gpus=0)
 
 

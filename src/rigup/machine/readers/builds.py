@@ -9,9 +9,7 @@ from rigup.machine.facts import Reading, Where
 from rigup.machine.kinds import Torch
 from rigup.machine.reader import derives
 
-_LOCAL = lazy_regex(
-    r"cu(?P<major>\d{1,2})(?P<minor>\d)|rocm(?P<rocm>\d{1,2}(?:\.\d{1,2}){1,2})|(?P<cpu>cpu)(?:\.\w{1,20})?"
-)
+_LOCAL = lazy_regex(r"cu(?P<major>\d{1,2})(?P<minor>\d)|rocm(?P<rocm>\d{1,2}(?:\.\d{1,2}){1,2})|(?P<cpu>cpu)(?:\.\w{1,20})?")
 _BY_VERSION, _BY_TABLE = -1, -2  # ranks: below all that was read
 
 
@@ -31,11 +29,7 @@ def _toolkit(torch: Torch, version: str) -> None:
     cuda = match["major"] and match["major"] + "." + match["minor"]
     where = torch.fields["version"].where
     torch.absorb(
-        {
-            name: Reading(value, where, _BY_VERSION)
-            for name, value in (("cuda", cuda), ("hip", match["rocm"]))
-            if name not in torch.fields
-        }
+        {name: Reading(value, where, _BY_VERSION) for name, value in (("cuda", cuda), ("hip", match["rocm"])) if name not in torch.fields}
     )
 
 

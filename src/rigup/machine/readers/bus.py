@@ -18,9 +18,12 @@ _MOST_LANES = 32  # a card that sleeps, and a bridge without a link, give all on
 
 # lspci's words for the classes that are kept, and their codes.
 _CLASSES = {
-    "VGA compatible controller": "0300", "XGA compatible controller": "0301", "3D controller": "0302",
-    "Display controller": "0380", "Processing accelerators": "1200",
-}  # fmt: skip
+    "VGA compatible controller": "0300",
+    "XGA compatible controller": "0301",
+    "3D controller": "0302",
+    "Display controller": "0380",
+    "Processing accelerators": "1200",
+}
 _ADDRESS = r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
 _HEAD = lazy_regex(
     rf"(?:(?P<address>{_ADDRESS})[ \t]{{1,8}})?"
@@ -33,9 +36,19 @@ _NUMERIC = lazy_regex(
 _NEXT = lazy_regex(rf"^(?:{_ADDRESS}\s|[^\s\n]|\s*\n)", re.MULTILINE)
 _MOST_BLOCK = 20_000  # characters of one device under lspci -vvv
 _VENDORS = {
-    "nvidia": "10de", "advanced micro": "1002", "amd/ati": "1002", "ati ": "1002", "intel": "8086", "vmware": "15ad",
-    "innotek": "80ee", "virtualbox": "80ee", "cirrus logic": "1013", "qxl": "1b36", "virtio": "1af4", "hyper-v virtual": "1414",
-}  # fmt: skip
+    "nvidia": "10de",
+    "advanced micro": "1002",
+    "amd/ati": "1002",
+    "ati ": "1002",
+    "intel": "8086",
+    "vmware": "15ad",
+    "innotek": "80ee",
+    "virtualbox": "80ee",
+    "cirrus logic": "1013",
+    "qxl": "1b36",
+    "virtio": "1af4",
+    "hyper-v virtual": "1414",
+}
 
 
 @reads(PciDevice, inputs=[File(_DEVICES + "*/class")])
@@ -47,9 +60,7 @@ def pci_class(text: Text) -> Statements:
 
 
 @reads(
-    inputs=[File(_MINE + "uevent"), File("/sys/class/drm/card[0-9]*/device/uevent")],
-    marks=("PCI_SLOT_NAME=",),
-    adds=(PciDevice, DrmCard),
+    inputs=[File(_MINE + "uevent"), File("/sys/class/drm/card[0-9]*/device/uevent")], marks=("PCI_SLOT_NAME=",), adds=(PciDevice, DrmCard)
 )
 def pci_uevent(text: Text) -> Statements:
     """`DRIVER=nvidia`, `PCI_ID=10DE:2204` …: one device, whole. Without DRIVER none is bound."""
@@ -94,8 +105,7 @@ def pci_bars(text: Text) -> Statements:
     """First, last and flags of each window: `0x6000000000 0x67ffffffff 0x14220c`."""
     where = address(text.source)
     spans = [
-        (int(hit["a"], 16), int(hit["b"], 16))
-        for hit in text.each(r"^0x(?P<a>[0-9a-f]{1,16}) 0x(?P<b>[0-9a-f]{1,16}) 0x[0-9a-f]{1,16}")
+        (int(hit["a"], 16), int(hit["b"], 16)) for hit in text.each(r"^0x(?P<a>[0-9a-f]{1,16}) 0x(?P<b>[0-9a-f]{1,16}) 0x[0-9a-f]{1,16}")
     ]
     if where and spans:
         yield from _device_at(text, where, bars=[last - first + 1 for first, last in spans[:6] if last > first])
@@ -109,10 +119,7 @@ def pci_driver(text: Text) -> Statements:
             yield hit.states(PciDevice, address=where, driver=hit["driver"])
 
 
-@reads(
-    CardState,
-    inputs=[File(_MINE + "{current,max}_link_width", wakes="any"), File(_MINE + "../max_link_width", wakes="any")],
-)
+@reads(CardState, inputs=[File(_MINE + "{current,max}_link_width", wakes="any"), File(_MINE + "../max_link_width", wakes="any")])
 def card_link(text: Text) -> Statements:
     """`16`: the lanes in use, those of the card, or those of the port above it."""
     where, match = address(text.source), re.match(r"(\d{1,2})\s*\Z", text.body)
@@ -121,11 +128,7 @@ def card_link(text: Text) -> Statements:
         yield from says(text, CardState, 0, pci_address=where, **{_LINK[name[1]]: int(match[1])})
 
 
-@reads(
-    PciDevice,
-    marks=tuple(title + end for title in (*_CLASSES, "Host bridge") for end in (":", " [")),
-    whole=r"(?:Host|ISA) bridge\b",
-)
+@reads(PciDevice, marks=tuple(title + end for title in (*_CLASSES, "Host bridge") for end in (":", " [")), whole=r"(?:Host|ISA) bridge\b")
 def lspci(text: Text) -> Statements:
     """`01:00.0 VGA compatible controller [0300]: NVIDIA … [10de:2204] (rev a1)` and the lines set in below it."""
     binds = "Kernel driver in use:" in text.body
@@ -139,9 +142,7 @@ def lspci_numeric(text: Text) -> Statements:
     for match in _NUMERIC.finditer(text.body):
         vendor, device = match["ids"].lower().split(":")
         where = address(match["address"])
-        yield Hit(text, match).states(
-            PciDevice, address=where, class_code=match["code"].lower(), vendor_id=vendor, device_id=device
-        )
+        yield Hit(text, match).states(PciDevice, address=where, class_code=match["code"].lower(), vendor_id=vendor, device_id=device)
 
 
 def _device(head: Hit, block: str, binds: bool) -> Iterator[PciDevice]:
@@ -197,9 +198,7 @@ def _ids(name: str) -> tuple[str | None, str | None]:
 
 def _name(name: str) -> str | None:
     """As the list of ids names it, without maker's legal form, ids and revision; None where it has no name."""
-    plain = re.sub(
-        r" (?:\[[0-9a-fA-F]{4}:[0-9a-fA-F]{4}\]|\(rev [0-9a-f]{2}\)|\(prog-if [^)]{0,60}\))", "", name
-    ).strip()
+    plain = re.sub(r" (?:\[[0-9a-fA-F]{4}:[0-9a-fA-F]{4}\]|\(rev [0-9a-f]{2}\)|\(prog-if [^)]{0,60}\))", "", name).strip()
     return None if re.search(r"\bDevice [0-9a-f]{4}\b", plain) else plain or None
 
 

@@ -36,13 +36,7 @@ def kfd_links(text: Text) -> Statements:
     node = re.search(r"nodes/(\d{1,5})/io_links/", text.source)
     known = {"type", "flags", "node_from", "node_to"} <= values.keys()
     if node and known and values["type"] == _PCIE and values["node_from"] == int(node[1]) > values["node_to"]:
-        yield from says(
-            text,
-            KfdNode,
-            max(text.body.find("flags"), 0),
-            node=int(node[1]),
-            atomics=not values["flags"] & _NO_ATOMICS,
-        )
+        yield from says(text, KfdNode, max(text.body.find("flags"), 0), node=int(node[1]), atomics=not values["flags"] & _NO_ATOMICS)
 
 
 @derives(PciDevice)

@@ -81,8 +81,6 @@ def _trust_runtime(gpu: Gpu) -> None:
 
 def _within_a_processor(gpu: Gpu) -> None:
     """Some chips are built into processors only."""
-    family = (
-        gfx_family(gpu.isa) if gpu.get("vendor") == "amd" and gpu.get("isa") and not gpu.knows("integrated") else None
-    )
+    family = gfx_family(gpu.isa) if gpu.get("vendor") == "amd" and gpu.get("isa") and not gpu.knows("integrated") else None
     if family and family.integrated:
         gpu.absorb({"integrated": gpu.fields["isa"]._replace(value=True, rank=_BY_RUNTIME)})

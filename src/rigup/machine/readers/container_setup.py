@@ -14,19 +14,13 @@ _MOST = 200  # devices of one description
 _ENGINE = {"docker": "docker", "containers": "podman", "containerd": "containerd"}
 
 
-@reads(
-    CdiSpec,
-    inputs=[File("/{etc,run,var/run}/cdi/*.{yaml,yml,json}", most=400_000)],
-    marks=("cdiVersion:", '"cdiVersion"'),
-)
+@reads(CdiSpec, inputs=[File("/{etc,run,var/run}/cdi/*.{yaml,yml,json}", most=400_000)], marks=("cdiVersion:", '"cdiVersion"'))
 def cdi_spec(text: Text) -> Statements:
     """`kind: nvidia.com/gpu` and the devices' names: what `--device nvidia.com/gpu=all` asks for."""
     kind = text.first(r"^[ \t]{0,8}\"?kind\"?: {0,4}\"?(?P<kind>[\w.-]{2,60}/[\w-]{1,40})")
     if kind:
         start = text.body.find("devices")
-        named = re.finditer(
-            r"^ {0,8}(?:- )?\"?name\"?: {0,4}\"?([\w.:-]{1,80})", text.body[max(start, 0) :], re.MULTILINE
-        )
+        named = re.finditer(r"^ {0,8}(?:- )?\"?name\"?: {0,4}\"?([\w.:-]{1,80})", text.body[max(start, 0) :], re.MULTILINE)
         names = list(dict.fromkeys(found[1] for found in named))[:_MOST]
         yield kind.states(CdiSpec, path=text.source, kind=kind["kind"], devices=names)
 
@@ -42,10 +36,7 @@ def cdi_list(text: Text) -> Statements:
 
 @reads(
     ContainerToolkit,
-    inputs=[
-        File("/etc/nvidia-container-runtime/config.toml"),
-        File("{HomeFolder.path}/.config/nvidia-container-runtime/config.toml"),
-    ],
+    inputs=[File("/etc/nvidia-container-runtime/config.toml"), File("{HomeFolder.path}/.config/nvidia-container-runtime/config.toml")],
     marks=("[nvidia-container-cli]", "[nvidia-container-runtime]"),
 )
 def container_toolkit(text: Text) -> Statements:
@@ -94,10 +85,7 @@ def _object(body: str) -> dict[str, Any]:
 
 
 @reads(
-    inputs=[
-        File("/etc/containerd/{config.toml,conf.d/*.toml}"),
-        File("/etc/containers/{containers.conf,containers.conf.d/*.conf}"),
-    ],
+    inputs=[File("/etc/containerd/{config.toml,conf.d/*.toml}"), File("/etc/containers/{containers.conf,containers.conf.d/*.conf}")],
     adds=(ContainerEngine,),
 )
 def engine_tables(text: Text) -> Statements:
@@ -139,9 +127,7 @@ def docker_runtimes(text: Text) -> Statements:
         yield default.states(ContainerEngine, name="docker", default_runtime=default["name"])
 
 
-@reads(
-    inputs=[Listing("/usr/bin/{nvidia-ctk,nvidia-container-runtime,nvidia-container-cli}")], adds=(ContainerToolkit,)
-)
+@reads(inputs=[Listing("/usr/bin/{nvidia-ctk,nvidia-container-runtime,nvidia-container-cli}")], adds=(ContainerToolkit,))
 def toolkit_programs(text: Text) -> Statements:
     """The toolkit's programs are there, whether or not it was configured."""
     if hit := text.first(r"(?P<path>/usr/bin/nvidia-(?:ctk|container-runtime|container-cli))(?: -> [^\n]{1,200})?$"):

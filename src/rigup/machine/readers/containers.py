@@ -8,7 +8,9 @@ from rigup.machine.reader import File, Listing, Run, Statements, reads
 from rigup.machine.readers.values import size
 from rigup.machine.texts import Text
 
-_NO_PROSE = r"(?! (?:commands?|options?|it|this|that|the|with|without|and|or|to|in|on|from|then|as|by|works?|fails?|does|is|will|when|if)\b)"
+_NO_PROSE = (
+    r"(?! (?:commands?|options?|it|this|that|the|with|without|and|or|to|in|on|from|then|as|by|works?|fails?|does|is|will|when|if)\b)"
+)
 _RUN = (
     r"^[^\n]{0,120}?\b(?P<engine>docker|podman|nerdctl|apptainer|singularity)\b[^\n]{0,40}? (?:run|exec|shell|create)\b"
     + _NO_PROSE
@@ -20,10 +22,7 @@ _ASKS = lazy_regex(
 )
 
 
-@reads(
-    marks=("docker run", "docker container run", "podman run", "nerdctl run", "apptainer ", "singularity "),
-    adds=(World,),
-)
+@reads(marks=("docker run", "docker container run", "podman run", "nerdctl run", "apptainer ", "singularity "), adds=(World,))
 def container_started(text: Text) -> Statements:
     """`docker run --gpus all …`: whether GPUs were asked for.
 
@@ -36,9 +35,7 @@ def container_started(text: Text) -> Statements:
         if " exec" in hit.match[0] and hit["engine"] in ("docker", "podman", "nerdctl"):
             continue
         world = hit.states(World, container=hit["engine"], gpu_requested=bool(_ASKS.search(hit.match[0])))
-        world.place = world.place._replace(
-            world=world.place.world if world.place.world.startswith("container") else "container"
-        )
+        world.place = world.place._replace(world=world.place.world if world.place.world.startswith("container") else "container")
         yield world
 
 
@@ -69,9 +66,7 @@ _INFO = r"^ *(?:Client|Server|host|Containers)\b.*:|[Dd]ocker daemon|docker\.soc
 def docker_info(text: Text) -> Statements:
     """`Operating System: Docker Desktop`, `Context: desktop-linux`, `Docker Root Dir: /var/snap/docker/…`."""
     if hit := text.first(
-        r"(?P<flavour>(?<!not )(?<!no )(?<!without )(?<!instead of )(?:Docker Desktop|desktop-linux|docker-desktop)\b|"
-        + _MACHINES
-        + ")"
+        r"(?P<flavour>(?<!not )(?<!no )(?<!without )(?<!instead of )(?:Docker Desktop|desktop-linux|docker-desktop)\b|" + _MACHINES + ")"
     ):
         yield hit.states(ContainerEngine, name="docker", flavour="desktop")
     elif hit := text.first(

@@ -43,7 +43,9 @@ def nameless_sycl(text: Text) -> Statements:
 @reads(adds=(Gpu,), marks=("nvidia-smi",), rank=0)
 def counted_by_a_pipe(text: Text) -> Statements:
     """`nvidia-smi -L | wc -l` and its number: a refusal has two lines at most. What `grep -c GPU` counts are cards, or parts of them."""
-    command = r"\bnvidia-smi (?:-L|--list-gpus) ?\| ?(?P<how>wc -l|grep -c [\"']?(?:GPU|UUID)[\"']?:?)[ \t]*\n[ \t]{0,8}(?P<count>\d{1,3})[ \t]*$"
+    command = (
+        r"\bnvidia-smi (?:-L|--list-gpus) ?\| ?(?P<how>wc -l|grep -c [\"']?(?:GPU|UUID)[\"']?:?)[ \t]*\n[ \t]{0,8}(?P<count>\d{1,3})[ \t]*$"
+    )
     for hit in text.each(command):
         if (2 if hit["how"].startswith("wc") else 0) < int(hit["count"]) <= _MOST:
             numbers = range(int(hit["count"])) if "MIG" not in text.body else ()
@@ -57,15 +59,17 @@ def monitored_rows(text: Text) -> Statements:
     """`nvidia-smi dmon` and `pmon`: a row for each card, printed anew each second."""
     head = text.first(r"^[> \t]{0,12}# gpu {1,8}(?:pwr|sm|mclk|fb|rxpci|pid|sbecc|pviol)\b")
     if head:
-        rows = text.each(
-            r"^[> \t]{0,16}(?P<index>\d{1,2})(?: {1,12}(?:\d{1,7}|-|[CG](?:\+[CG])?|[A-Za-z_][\w./-]{0,60})){3,24}[ \t]*$"
-        )
+        rows = text.each(r"^[> \t]{0,16}(?P<index>\d{1,2})(?: {1,12}(?:\d{1,7}|-|[CG](?:\+[CG])?|[A-Za-z_][\w./-]{0,60})){3,24}[ \t]*$")
         for index in dict.fromkeys(int(row["index"]) for row in rows if row.start > head.start):
             yield head.states(Gpu, vendor="nvidia", nvml_index=index, seen_by="nvidia-smi")
 
 
-_ALIKE = r"\bnvidia-smi (?:-L|--list-gpus)\b[^\n]{0,200}\| ?uniq -c[^\n]{0,60}\n(?P<rows>(?:[ \t]{2,8}[1-9]\d{0,2} [^\n]{3,90}(?:\n|\Z)){1,8})"
-_COUNTED = lazy_regex(r"[ \t]{2,8}(?P<count>\d{1,3}) {1,4}(?:GPU:? ?)?(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce)[\w .-]{2,60}?)[ \t]*$", re.MULTILINE)  # fmt: skip
+_ALIKE = (
+    r"\bnvidia-smi (?:-L|--list-gpus)\b[^\n]{0,200}\| ?uniq -c[^\n]{0,60}\n(?P<rows>(?:[ \t]{2,8}[1-9]\d{0,2} [^\n]{3,90}(?:\n|\Z)){1,8})"
+)
+_COUNTED = lazy_regex(
+    r"[ \t]{2,8}(?P<count>\d{1,3}) {1,4}(?:GPU:? ?)?(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce)[\w .-]{2,60}?)[ \t]*$", re.MULTILINE
+)
 
 
 @reads(adds=(Gpu,), marks=("uniq -c",), rank=0)
@@ -78,9 +82,7 @@ def alike_by_a_pipe(text: Text) -> Statements:
             yield hit.states(Gpu, vendor="nvidia", nvml_index=index, name=name, seen_by="nvidia-smi")
 
 
-_COMMENTED = lazy_regex(
-    r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE
-)
+_COMMENTED = lazy_regex(r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE)
 
 
 @reads(adds=(Gpu, Driver), marks=("# GPU[", "# [level_zero:gpu", "# [opencl:gpu", "# |", "#|", "// |", "# +-"), rank=0)

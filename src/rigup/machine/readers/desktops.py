@@ -17,9 +17,7 @@ _NAMES = r"get_device_name\([^\n]{0,120}(?:range\(|device_count)[^\n]{0,80}\n[ \
 _LOG = r"(?:[^\n]{0,60}\btensorflow/\S{1,80}\.cc:\d{1,5}\][^\n]{0,400}\n|WARNING:tensorflow:[^\n]{1,300}\n){0,12}"  # what it says before it answers
 _UNAVAILABLE = (
     r"(?:tf\.test\.is_gpu_available\([^\n]{0,40}\)+[ \t]*\n" + _LOG + r"(?:Out ?\[\d{1,4}\]: ?)?False"
-    r"|len\(tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)\)+[ \t]*\n"
-    + _LOG
-    + r"(?:Out ?\[\d{1,4}\]: ?)?0)[ \t]*$"
+    r"|len\(tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)\)+[ \t]*\n" + _LOG + r"(?:Out ?\[\d{1,4}\]: ?)?0)[ \t]*$"
 )
 _PAIR = (
     r"get_device_name\(0\)[^\n]{1,40}get_device_name\(1\)[^\n]{0,20}\n"
@@ -32,12 +30,7 @@ _ASKED = r"(?i)^[^\n$]{0,120}\$env:(?P<name>(?:CUDA|HIP|ROCR|HSA|TORCH|ONEAPI|SY
 def tensorflow_printed_together(text: Text) -> Statements:
     """`print(tf.__version__, tf.test.is_built_with_cuda(), tf.config.list_physical_devices('GPU'))` and its one line."""
     for hit in text.each(_TOGETHER):
-        yield hit.states(
-            TensorFlow,
-            version=hit["version"],
-            built_with_cuda=hit["built"] == "True",
-            gpus=hit["seen"].count(":GPU:"),
-        )
+        yield hit.states(TensorFlow, version=hit["version"], built_with_cuda=hit["built"] == "True", gpus=hit["seen"].count(":GPU:"))
 
 
 @reads(marks=("is_gpu_available(", "list_physical_devices("), adds=(TensorFlow,), rank=-1)

@@ -11,9 +11,7 @@ _MARKS = ("directml", "DirectML", "Directml", "DmlExecution", "dml_provider", "p
 _NAME = r"(?P<name>(?:Intel|AMD|NVIDIA|Radeon|GeForce)(?:\([RT]M?\))?(?: [\w()+-]{1,20}){1,6}?)"
 _END = r"(?=[ \t]*(?:\n|\Z)|[ \t]{2,}|[,;|]| [(|]| (?:Dedicated|integrated|native)\b)"
 # A number before a name: `0 AMD Radeon(TM) Graphics`, `[1] NVIDIA …`, `GPU 0  Intel(R) …`, `Device 1: AMD …`.
-_NUMBERED = (
-    r"(?:^[ \t>]{0,8}|[ \t])(?:GPU |Device |adapter |DXGI )?\[?(?P<index>\d)\]?(?:[:.]| -)?[ \t]{1,6}" + _NAME + _END
-)
+_NUMBERED = r"(?:^[ \t>]{0,8}|[ \t])(?:GPU |Device |adapter |DXGI )?\[?(?P<index>\d)\]?(?:[:.]| -)?[ \t]{1,6}" + _NAME + _END
 # A whole name of a card that is no processor's graphics.
 _CARD = r"\b(?P<name>NVIDIA GeForce [RG]TX? \d{3,4}(?: Ti)?(?: SUPER)?(?: Laptop GPU)?|(?:AMD )?Radeon RX \d{3,4}\w{0,3}(?: XTX?| GRE)?|Intel\(R\) Arc\(TM\) [AB]\d{3}M?)\b"
 

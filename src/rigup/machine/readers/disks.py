@@ -15,11 +15,7 @@ _NONE = ("tmpfs", "devtmpfs", "udev", "overlayfs", "none", "squashfs", "efivarfs
 _MOST = 100
 
 
-@reads(
-    DiskSpace,
-    inputs=[Run(("df", "-Pk", *_PLACES), seconds=2)],
-    marks=("Mounted on",),
-)
+@reads(DiskSpace, inputs=[Run(("df", "-Pk", *_PLACES), seconds=2)], marks=("Mounted on",))
 def disk_free(text: Text) -> Statements:
     """`/dev/sda2 479152840 301234560 153503256 67% /`, in thousands, or with units behind them as `df -h` prints."""
     for number, hit in enumerate(text.each(_LINE)):

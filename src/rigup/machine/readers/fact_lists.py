@@ -19,9 +19,32 @@ from rigup.machine.texts import Text
 
 _MOST, _LONGEST = 60, 200  # lines of one text, letters of one line
 _MARKS = (
-    "river", "GPU", "gpu", "RTX", "GTX", "RX ", "rtx", "Radeon", "Tesla", "Quadro", "Windows", "macOS", "Ubuntu", "torch", "Torch",
-    "Apple M", "MacBook", "M1", "M2", "M3", "M4", "ocky", "entOS", "ebian", "ubuntu",
-)  # fmt: skip
+    "river",
+    "GPU",
+    "gpu",
+    "RTX",
+    "GTX",
+    "RX ",
+    "rtx",
+    "Radeon",
+    "Tesla",
+    "Quadro",
+    "Windows",
+    "macOS",
+    "Ubuntu",
+    "torch",
+    "Torch",
+    "Apple M",
+    "MacBook",
+    "M1",
+    "M2",
+    "M3",
+    "M4",
+    "ocky",
+    "entOS",
+    "ebian",
+    "ubuntu",
+)
 _BULLET = lazy_regex(r"^[ \t>|│┃*•+-]{0,8}(?:\*{2}|__|`|\")?")
 _KEYED = lazy_regex(
     r"(?P<key>[A-Za-z][\w ./()?-]{1,30}?)(?:\*{2}|__|`|\")?[ \t]{0,8}(?:[:=|│┃]|[ \t]{2,24}(?=\S))[ \t*`\":|]{0,24}(?P<value>\S[^\n]{0,120})"
@@ -46,12 +69,8 @@ _PACKAGE = lazy_regex(
     r"(?i)(?P<name>(?:py)?torch(?:vision|audio)?|xformers|tensorflow)(?: version)?[ :=v]{1,3}(?P<version>\d\.\d{1,2}(?:\.\d{1,2})?(?:\.post\d)?(?:\+[a-z]{2,4}[\d.]{0,6})?)(?: ?\((?:(?P<cpu>cpu(?: ?-?(?:build|only|version))?)|cuda ?(?P<cuda>\d{1,2}\.\d)|(?P<build>[\w.]{4,60}))\))?"
 )
 _ROCM = lazy_regex(r"(?i)rocm[ :=v]{0,3}(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)")
-_APPLE = lazy_regex(
-    r"(?:Apple |MacBook (?:Pro|Air) |Mac (?:mini|Studio) )?(?P<name>M[1-9](?: (?:Pro|Max|Ultra))?)(?: chip)?"
-)
-_OWN_WAY = lazy_regex(
-    r"(?i)direct ?ml|privateuseone|openvino|\bzluda\b|\bneuron\b|\btorch_xla\b"
-)  # a build for the processor serves these
+_APPLE = lazy_regex(r"(?:Apple |MacBook (?:Pro|Air) |Mac (?:mini|Studio) )?(?P<name>M[1-9](?: (?:Pro|Max|Ultra))?)(?: chip)?")
+_OWN_WAY = lazy_regex(r"(?i)direct ?ml|privateuseone|openvino|\bzluda\b|\bneuron\b|\btorch_xla\b")  # a build for the processor serves these
 _CHIP = lazy_regex(r"gfx[0-9a-f]{3,4}")
 _FEATURE = lazy_regex(
     r"(?i)\b\d{1,3} ?gi?b\b(?: vram)?|\(\d{1,3} ?gi?b\)|\bvram\b|^\d ?[x×] ?| ?[x×] ?\d$|^(?:laptop|desktop|mobile|dual|nvidia laptop) |\blaptop(?: gpu)?$|\bgpu$|^(?:an?|one|my|single) "
@@ -98,9 +117,7 @@ def _stands_alone(part: str) -> bool:
 
 def _part(text: Text, at: int, key: str, part: str) -> Iterator[Fact]:
     word = re.sub(r"(?i) ?version$", "", key)
-    spoken = (
-        f"{word} {part}" if word.startswith(("python", "torch", "pytorch", "tensorflow", "rocm", "xformers")) else part
-    )
+    spoken = f"{word} {part}" if word.startswith(("python", "torch", "pytorch", "tensorflow", "rocm", "xformers")) else part
     if match := _PACKAGE.fullmatch(spoken):
         report = key == "pytorch version"  # collect_env's own line, which its reader knows
         yield from _package(text, at, match) if not report and not _OWN_WAY.search(text.body) else ()
@@ -133,15 +150,7 @@ def _package(text: Text, at: int, match: "re.Match[str]") -> Iterator[Package | 
         yield from draft.facts()
     name = kept(match["name"]) or ""
     name = name if conda else {"pytorch": "torch"}.get(name, name)
-    yield from says(
-        text,
-        Package,
-        at,
-        name=name,
-        version=match["version"],
-        build=match["build"],
-        manager="conda" if conda else "pip",
-    )
+    yield from says(text, Package, at, name=name, version=match["version"], build=match["build"], manager="conda" if conda else "pip")
 
 
 def _card(text: Text, at: int, part: str) -> Iterator[Gpu]:
@@ -155,11 +164,7 @@ def _card(text: Text, at: int, part: str) -> Iterator[Gpu]:
         return
     names = (plain, "GeForce " + plain) if re.match(r"(?i)[rg]tx", plain) else (plain,)
     row = next((row for name in names if (row := one_gpu(name))), None)
-    if (
-        row is None
-        or not row.vendor
-        or not (vendor_of(plain) or re.match(r"(?i)rx ?\d|(?:g[hb]|[abhlvtp])\d{1,3}s?$|mi\d{2,3}", plain))
-    ):
+    if row is None or not row.vendor or not (vendor_of(plain) or re.match(r"(?i)rx ?\d|(?:g[hb]|[abhlvtp])\d{1,3}s?$|mi\d{2,3}", plain)):
         return
     draft = Draft(text, Gpu, at)
     for field in ("name", "vendor", "isa", "integrated"):

@@ -6,9 +6,7 @@ from rigup.machine.readers.values import says
 from rigup.machine.texts import Text
 
 
-@reads(
-    Firmware, inputs=[File("/sys/class/dmi/id/bios_version", most=200), File("/sys/class/dmi/id/bios_date", most=200)]
-)
+@reads(Firmware, inputs=[File("/sys/class/dmi/id/bios_version", most=200), File("/sys/class/dmi/id/bios_date", most=200)])
 def firmware_release(text: Text) -> Statements:
     """A line each: `F15c`, `05/18/2026`."""
     field = "date" if text.source.endswith("date") else "version"

@@ -19,9 +19,7 @@ _BOINC = r"NVIDIA GPU (?P<index>\d{1,2})[^:\n]{0,30}: (?P<name>[^\n(]{3,60}?) \(
 _MATLAB = r"^[ \t]{1,40}Name: ['\"](?P<name>[^'\"\n]{3,80})['\"][ \t]*\n[ \t]{1,40}Index: \d{1,2}[ \t]*\n[ \t]{1,40}ComputeCapability: ['\"](?P<capability>\d{1,2}\.\d)['\"]"
 _GROMACS = r"#(?P<index>\d{1,2}): (?:N/A|NVIDIA) (?P<name>[^\n,]{3,60}), compute cap\.: (?P<capability>\d{1,2}\.\d), "
 _JULIA = r"^[^\w\n]{0,8}NVIDIA driver (?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)(?:,|[ \t]*$)"
-_THEANO = (
-    r"Mapped name \S{1,20} to device cuda\d{0,2}: (?P<name>[^\n(]{3,60}?)(?: \((?P<pci>[0-9a-fA-F:.]{7,16})\))?[ \t]*$"
-)
+_THEANO = r"Mapped name \S{1,20} to device cuda\d{0,2}: (?P<name>[^\n(]{3,60}?)(?: \((?P<pci>[0-9a-fA-F:.]{7,16})\))?[ \t]*$"
 _THEANO_OLD = r"Using gpu device (?P<index>\d{1,2}): (?P<name>[^\n(]{3,60}?) \("
 
 

@@ -23,18 +23,17 @@ def processes_of_the_driver(text: Text) -> Statements:
     """`|    0   N/A  N/A      4120      C   /usr/local/bin/ollama    10846MiB |`, and the same as csv."""
     for hit in text.each(_ROW):
         yield hit.states(
-            GpuProcess, pid=int(hit["pid"]), name=_program(hit["name"]), memory=size(hit["memory"], "m"), gpu=int(hit["gpu"]), graphics=hit["type"] == "G"
-        )  # fmt: skip
-    for hit in text.each(_CSV):
-        yield hit.states(GpuProcess, pid=int(hit["pid"]), name=_program(hit["name"]), memory=size(hit["memory"], "m"))
-    for hit in text.each(_GPUSTAT):
-        yield hit.states(
             GpuProcess,
             pid=int(hit["pid"]),
             name=_program(hit["name"]),
             memory=size(hit["memory"], "m"),
-            owner=hit["owner"],
+            gpu=int(hit["gpu"]),
+            graphics=hit["type"] == "G",
         )
+    for hit in text.each(_CSV):
+        yield hit.states(GpuProcess, pid=int(hit["pid"]), name=_program(hit["name"]), memory=size(hit["memory"], "m"))
+    for hit in text.each(_GPUSTAT):
+        yield hit.states(GpuProcess, pid=int(hit["pid"]), name=_program(hit["name"]), memory=size(hit["memory"], "m"), owner=hit["owner"])
 
 
 @reads(marks=("USER", "UID"), adds=(GpuProcess,), rank=0)

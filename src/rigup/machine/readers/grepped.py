@@ -12,23 +12,28 @@ _MODULES = r"^[^\n|]{0,80}\blsmod" + _GREP
 _BUS = r"^[^\n|]{0,80}\blspci(?: +-{1,2}[\w=:-]{1,20}){0,4}" + _GREP
 _VARIABLES = r"^[^\n|]{0,80}\b(?:env|printenv|export -p|set)" + _GREP
 _ASSIGNED = lazy_regex(r"(?:declare -x |export )?([A-Za-z_]\w{0,80})=")
-_PROMPT = lazy_regex(
-    r"(?:\([^)\n]{1,40}\) ?)?(?:[\w.-]{1,40}@[\w.-]{1,60}[^\n$#]{0,80})?[$#%] ?\S|(?:PS )?[A-Z]:\\[^\n>]{0,100}>"
-)
+_PROMPT = lazy_regex(r"(?:\([^)\n]{1,40}\) ?)?(?:[\w.-]{1,40}@[\w.-]{1,60}[^\n$#]{0,80})?[$#%] ?\S|(?:PS )?[A-Z]:\\[^\n>]{0,100}>")
 _OF_GPUS = (  # variables that decide how a program finds its GPU
-    "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HSA_OVERRIDE_GFX_VERSION", "LD_LIBRARY_PATH",
-    "CUDA_HOME", "CUDA_DEVICE_ORDER", "ROCM_PATH", "ZE_AFFINITY_MASK", "ONEAPI_DEVICE_SELECTOR", "NCCL_SOCKET_IFNAME", "PYTORCH_CUDA_ALLOC_CONF",
-)  # fmt: skip
-_DEVICE = lazy_regex(
-    r"[ \t]{0,8}(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7] |\t|--$|[ \t]+(?:Subsystem|Kernel|DeviceName)"
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
+    "HSA_OVERRIDE_GFX_VERSION",
+    "LD_LIBRARY_PATH",
+    "CUDA_HOME",
+    "CUDA_DEVICE_ORDER",
+    "ROCM_PATH",
+    "ZE_AFFINITY_MASK",
+    "ONEAPI_DEVICE_SELECTOR",
+    "NCCL_SOCKET_IFNAME",
+    "PYTORCH_CUDA_ALLOC_CONF",
 )
+_DEVICE = lazy_regex(r"[ \t]{0,8}(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7] |\t|--$|[ \t]+(?:Subsystem|Kernel|DeviceName)")
 _MAKERS = {"nvidia": "nvidia", "10de": "nvidia", "amd": "amd", "radeon": "amd", "1002": "amd", "ati": "amd"}
 _CLASSES = ("vga", "3d", "display", "vga compatible", "3d controller")  # with a maker: what neither finds is not there
 _ROW = lazy_regex(r"[ \t]{0,8}[a-z][\w-]{1,60} +\d{3,10} +\d{1,6}(?:[ \t]|$)")
 _COUNTS = lazy_regex(r" -[a-zA-Z]{0,6}c")  # grep -c prints how many there are
-_NUMBER = lazy_regex(
-    r"(?:\n[^\n$#>]{1,80}){0,2}\n[ \t]{0,8}(\d{1,4})[ \t]*(?:\n|\Z)"
-)  # behind what the commands before it printed
+_NUMBER = lazy_regex(r"(?:\n[^\n$#>]{1,80}){0,2}\n[ \t]{0,8}(\d{1,4})[ \t]*(?:\n|\Z)")  # behind what the commands before it printed
 _NAMES = ("nvidia", "amdgpu", "nouveau")
 _MOST_LINES = 200
 
@@ -48,10 +53,7 @@ def grepped_modules(text: Text) -> Statements:
                 yield hit.states(UnloadedModule, name=name)
 
 
-@reads(
-    UnlistedVendor,
-    marks=("lspci | grep", "lspci |grep", "lspci|grep", "lspci -nn | grep", "lspci -k | grep", "lspci -nnk | grep"),
-)
+@reads(UnlistedVendor, marks=("lspci | grep", "lspci |grep", "lspci|grep", "lspci -nn | grep", "lspci -k | grep", "lspci -nnk | grep"))
 def grepped_bus(text: Text) -> Statements:
     """`lspci | grep -i nvidia` and no device below it. Without -i the maker is written NVIDIA there."""
     for hit in text.each(_BUS):
@@ -66,8 +68,10 @@ def grepped_bus(text: Text) -> Statements:
 
 @reads(
     marks=("env | grep", "env |grep", "env|grep", "env | egrep", "set | grep", "export -p | grep"),
-    adds=(Variable,), process="shell", rank=-1,
-)  # fmt: skip
+    adds=(Variable,),
+    process="shell",
+    rank=-1,
+)
 def grepped_variables(text: Text) -> Statements:
     """`env | grep CUDA` and the next prompt below it: what was asked for is not set there."""
     for hit in text.each(_VARIABLES):

@@ -7,14 +7,13 @@ from rigup.machine.kinds import Distribution, Platform
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.texts import Text
 
-_MARKS = {"/run/ostree-booted": "ostree", "/etc/NIXOS": "nixos", "/usr/bin/steamos-readonly": "steamos", "/usr/sbin/transactional-update": "microos"}  # fmt: skip
-_RELEASES = {
-    "nixos": "nixos",
-    "steamos": "steamos",
-    "opensuse-microos": "microos",
-    "opensuse-aeon": "microos",
-    "fedora-coreos": "ostree",
+_MARKS = {
+    "/run/ostree-booted": "ostree",
+    "/etc/NIXOS": "nixos",
+    "/usr/bin/steamos-readonly": "steamos",
+    "/usr/sbin/transactional-update": "microos",
 }
+_RELEASES = {"nixos": "nixos", "steamos": "steamos", "opensuse-microos": "microos", "opensuse-aeon": "microos", "fedora-coreos": "ostree"}
 
 
 @reads(inputs=[Listing(path) for path in _MARKS], adds=(Distribution,))
@@ -32,9 +31,7 @@ def immutable_marks(text: Text) -> Statements:
 )
 def immutable_release(text: Text) -> Statements:
     """`OSTREE_VERSION=`, `VARIANT_ID=silverblue`, `ID=steamos`."""
-    if hit := text.first(
-        r"^OSTREE_VERSION=|^VARIANT_ID=[\"']?(?:silverblue|kinoite|coreos|iot|sericea|onyx|bazzite\S{0,20})\b"
-    ):
+    if hit := text.first(r"^OSTREE_VERSION=|^VARIANT_ID=[\"']?(?:silverblue|kinoite|coreos|iot|sericea|onyx|bazzite\S{0,20})\b"):
         yield hit.states(Distribution, immutable="ostree")
     elif (hit := text.first(r"^ID=[\"']?(?P<id>[a-z-]{3,30})")) and hit["id"] in _RELEASES:
         yield hit.states(Distribution, immutable=_RELEASES[hit["id"]])
@@ -52,8 +49,7 @@ _NAME = lazy_regex(r"\x06\x03U\x04\x03[\x0c\x13](?P<length>[\x01-\x7f])")
 
 
 @reads(
-    inputs=[File("/sys/firmware/efi/{mok-variables/MokListRT,efivars/MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23}")],
-    adds=(Platform,),
+    inputs=[File("/sys/firmware/efi/{mok-variables/MokListRT,efivars/MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23}")], adds=(Platform,)
 )
 def enrolled_keys(text: Text) -> Statements:
     """The machine owner's keys, as certificates one behind the other; their subjects' names are readable as they stand."""

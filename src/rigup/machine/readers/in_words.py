@@ -20,9 +20,7 @@ _INSTALLS = lazy_regex(
 )
 _OWN_WAY = lazy_regex(r"(?i)direct ?ml|privateuseone|openvino|\bzluda\b|\bmps\b|\bneuron\b|\btorch_xla\b")
 _SMALL = r"\b(?:nvidia |geforce ){0,2}(?P<name>[rg]tx ?(?:[1-5]0[5-9]0|16[56]0|9[5-8]0|a?[2-6]000)(?: ?(?:ti|super|laptop)){0,2})(?![\w-])"
-_SERIES = lazy_regex(
-    r"(?i)\b[rg]tx|\brx ?\d|\bradeon\b|\bgeforce\b|\bquadro\b|\btesla\b|\barc\b|(?:\b|x)[AHLVTP][1-9]\d{1,2}0?\b"
-)
+_SERIES = lazy_regex(r"(?i)\b[rg]tx|\brx ?\d|\bradeon\b|\bgeforce\b|\bquadro\b|\btesla\b|\barc\b|(?:\b|x)[AHLVTP][1-9]\d{1,2}0?\b")
 _OF_SOMEBODY = r"(?:\b(?:my|our|your|his|her|their|a|an|the|one|two|three|four|five|six|eight|dual|single|single-|this|old|new|mein\w{0,2}|meine|ein\w{0,2}|zwei|une|ma|mon|un|mi|dos|мо[яией]|мою|одна|две|карт\w{1,3}|видеокарт\w{1,3}|[1-8] ?x|[1-8] ?\*) ?|[1-8] ?× ?|显卡[是：:]? ?|[张块个] ?|卡[是：:]? ?)"
 _BY_NUMBER = (
     r"(?i)"
@@ -40,9 +38,7 @@ _SAID_BY_TOOLS = lazy_regex(
 _LETTERED = r"(?P<name>[ABHLPTV]\d{1,4}[GS]?|G[BH]\d{2,3})s?"
 _BY_LETTER = (
     r"(?i:" + _OF_SOMEBODY + r")" + _LETTERED + r"(?![\w.:%/]|-(?!SXM|PCIe?|\d{1,3}GB))",
-    r"(?<![\w.:/-])"
-    + _LETTERED
-    + r"(?=[ -](?:SXM|PCI|\d{1,3} ?G(?:i?B)?\b|GPUs?\b|(?:on|in) (?:[Cc]olab|[Kk]aggle|GCP|AWS|RunPod|vast)))",
+    r"(?<![\w.:/-])" + _LETTERED + r"(?=[ -](?:SXM|PCI|\d{1,3} ?G(?:i?B)?\b|GPUs?\b|(?:on|in) (?:[Cc]olab|[Kk]aggle|GCP|AWS|RunPod|vast)))",
 )
 _BY_LETTER_MARKS = ("00", "10", "30", "40", "16", "L4", "T4", "P4", "80", "70", "50")
 _BY_XT = r"(?<![\w.-])(?P<name>[5-9][4-9]\d0 ?XTX?)(?![\w-])"
@@ -72,16 +68,9 @@ def torch_of_nvidia(text: Text) -> Statements:
 @reads(marks=("rtx", "gtx", "Rtx", "Gtx"), adds=(Gpu,), rank=-1)
 def card_in_small_letters(text: Text) -> Statements:
     """`mobile rtx 3060 (6gb)`: where the whole text names one model."""
-    if re.search(
-        r"(?i)\bradeon\b|\brx ?\d{3,4}\b|\barc [ab]\d{3}\b|\b[RG]TX ?\d",
-        text.body.replace("rtx", "").replace("gtx", ""),
-    ):
+    if re.search(r"(?i)\bradeon\b|\brx ?\d{3,4}\b|\barc [ab]\d{3}\b|\b[RG]TX ?\d", text.body.replace("rtx", "").replace("gtx", "")):
         return
-    hits = list(
-        text.near(
-            "(?i)" + _SMALL, sorted((*text.spots("rtx"), *text.spots("gtx"), *text.spots("Rtx"), *text.spots("Gtx")))
-        )
-    )
+    hits = list(text.near("(?i)" + _SMALL, sorted((*text.spots("rtx"), *text.spots("gtx"), *text.spots("Rtx"), *text.spots("Gtx")))))
     named = {re.sub(r"\W|laptop", "", hit["name"]).lower() for hit in hits}
     spaced = re.sub(r"(?<=TX)(?=\d)", " ", hits[0]["name"].upper()) if len(named) == 1 else ""
     yield from _card("GeForce " + spaced, text, hits[0].start) if spaced else ()
@@ -135,7 +124,9 @@ _OTHERS_DRIVER = lazy_regex(
 )
 
 
-_DRIVER_ELSEWHERE = r"(?:Treiber|драйвера? (?:NVIDIA )?|驱动(?:版本)?|驅動(?:版本)?)[ \t:：]{0,3}(?P<version>[3-6]\d{2}\.\d{2,3}(?:\.\d{2})?)(?![\d.]*\d)"
+_DRIVER_ELSEWHERE = (
+    r"(?:Treiber|драйвера? (?:NVIDIA )?|驱动(?:版本)?|驅動(?:版本)?)[ \t:：]{0,3}(?P<version>[3-6]\d{2}\.\d{2,3}(?:\.\d{2})?)(?![\d.]*\d)"
+)
 
 
 @reads(marks=("river", "Treiber", "райвер", "驱动", "驅動"), adds=(Driver,), rank=-2)

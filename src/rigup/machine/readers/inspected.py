@@ -46,8 +46,6 @@ def inspected_by_a_template(text: Text) -> Statements:
 @reads(marks=('"runc":{',), adds=(ContainerEngine,))
 def runtimes_as_json(text: Text) -> Statements:
     """`docker info -f '{{json .Runtimes}}'`: `{"nvidia":{"path":"nvidia-container-runtime"},"runc":{"path":"runc"}}`."""
-    if hit := text.first(
-        r"^[ \t]{0,8}(?:\"?[Rr]untimes\"?: ?)?(?P<told>\{[^\n]{0,600}\"runc\":\{[^\n]{0,600}\})[ \t,]*$"
-    ):
+    if hit := text.first(r"^[ \t]{0,8}(?:\"?[Rr]untimes\"?: ?)?(?P<told>\{[^\n]{0,600}\"runc\":\{[^\n]{0,600}\})[ \t,]*$"):
         names = re.findall(r"\"([\w.-]{2,60})\":\{\"", hit["told"])
         yield hit.states(ContainerEngine, name="docker", runtimes=names)

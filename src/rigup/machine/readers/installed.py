@@ -43,7 +43,5 @@ def _state(status: str) -> str:
 @reads(SystemPackage, inputs=[Listing("/var/lib/pacman/local/{*nvidia*,*cuda*,rocm*,hip*,hsa*,*amdgpu*,dkms*}")])
 def pacman_folders(text: Text) -> Statements:
     """`/var/lib/pacman/local/nvidia-utils-560.35.03-2`: a folder for each package."""
-    for hit in text.each(
-        rf"/var/lib/pacman/local/(?P<name>{_NAMES})-(?P<version>(?:\d:)?\d[\w.+]{{0,40}}-\d{{1,3}}(?:\.\d)?)$"
-    ):
+    for hit in text.each(rf"/var/lib/pacman/local/(?P<name>{_NAMES})-(?P<version>(?:\d:)?\d[\w.+]{{0,40}}-\d{{1,3}}(?:\.\d)?)$"):
         yield hit.states(SystemPackage, name=hit["name"], version=hit["version"], state="installed", manager="pacman")

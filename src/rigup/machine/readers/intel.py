@@ -65,9 +65,12 @@ def ggml_sycl(text: Text) -> Statements:
 
 
 _XPU_FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "Device Name": ("name", plain), "PCI BDF Address": ("pci_address", address), "Memory Physical Size": ("vram", size),
-    "PCI Device ID": ("pci_id", lambda value: pci_id("8086", value)), "Device ID": ("pci_id", lambda value: pci_id("8086", value)),
-}  # fmt: skip
+    "Device Name": ("name", plain),
+    "PCI BDF Address": ("pci_address", address),
+    "Memory Physical Size": ("vram", size),
+    "PCI Device ID": ("pci_id", lambda value: pci_id("8086", value)),
+    "Device ID": ("pci_id", lambda value: pci_id("8086", value)),
+}
 
 
 @reads(adds=(Gpu,), marks=("PCI BDF Address", "Device Information"))
@@ -85,9 +88,7 @@ def _xpu_device(text: Text, match: re.Match[str]) -> Iterator[Gpu]:
     draft = Draft(text, Gpu, match.start())
     draft.add("vendor", "intel")
     draft.add("nvml_index", int(match[1]) if match[1] else None)
-    for line in re.finditer(
-        r"\| *(Device Name|PCI BDF Address|Memory Physical Size|PCI Device ID|Device ID): *([^|\n]{1,100})", match[0]
-    ):
+    for line in re.finditer(r"\| *(Device Name|PCI BDF Address|Memory Physical Size|PCI Device ID|Device ID): *([^|\n]{1,100})", match[0]):
         field, convert = _XPU_FIELDS[line[1]]
         draft.add(field, convert(line[2].strip()), match.start() + line.start(2))
     yield from draft.facts("vendor", "nvml_index")
@@ -96,9 +97,7 @@ def _xpu_device(text: Text, match: re.Match[str]) -> Iterator[Gpu]:
 @reads(adds=(Gpu,), marks=("pci:vendor=8086",))
 def intel_gpu_top(text: Text) -> Statements:
     """`intel_gpu_top -L`: `card1 Intel Dg2 (Gen12) pci:vendor=8086,device=56A0,card=0`."""
-    for hit in text.each(
-        r"^[> \t]{0,40}card(?P<card>\d{1,3}) [^\n]{0,100}pci:vendor=8086,device=(?P<device>[0-9A-Fa-f]{4})"
-    ):
+    for hit in text.each(r"^[> \t]{0,40}card(?P<card>\d{1,3}) [^\n]{0,100}pci:vendor=8086,device=(?P<device>[0-9A-Fa-f]{4})"):
         yield hit.states(Gpu, vendor="intel", pci_id="8086:" + hit["device"].lower(), adapter=int(hit["card"]))
 
 

@@ -33,11 +33,7 @@ def machine_of(head: str) -> str | None:
     return None
 
 
-@reads(
-    inputs=[File("{PythonEnv.prefix}/bin/python3", most=_HEAD)],
-    adds=(PythonEnv,),
-    rank=2,
-)
+@reads(inputs=[File("{PythonEnv.prefix}/bin/python3", most=_HEAD)], adds=(PythonEnv,), rank=2)
 def interpreter_head(text: Text) -> Statements:
     """The first bytes: an interpreter for another machine runs through a translator, and takes that machine's wheels."""
     prefix = _INTERPRETER.match(text.source)

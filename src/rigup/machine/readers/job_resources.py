@@ -13,7 +13,7 @@ def resources_of_a_job(text: Text) -> Statements:
     """`ReqTRES=cpu=8,mem=48G,node=1,billing=8`: all that a job holds; without `gres/gpu` there is no GPU."""
     lists = [hit for hit in text.each(_TRES) if "mem=" in hit["value"] and "cpu=" in hit["value"]]
     rows = [dict(part.split("=", 1) for part in hit["value"].split(",") if "=" in part) for hit in lists]
-    held = [max((int(n) for key, n in resources.items() if key.startswith("gres/gpu") and n.isdigit()), default=0) for resources in rows]  # fmt: skip
+    held = [max((int(n) for key, n in resources.items() if key.startswith("gres/gpu") and n.isdigit()), default=0) for resources in rows]
     jobs = {hit["job"] for hit in text.each(r"\bJobId=(?P<job>\d{1,10})")}
     if not lists or len(set(held)) > 1 or len(jobs) > 1:  # a list of jobs does not tell whose program this is
         return

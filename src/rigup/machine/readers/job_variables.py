@@ -18,13 +18,20 @@ def number(value: str) -> int | None:
 
 
 _SET: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "SLURM_NNODES": ("nodes", number), "SLURM_JOB_NUM_NODES": ("nodes", number), "SLURM_NTASKS": ("tasks", number),
-    "SLURM_NTASKS_PER_NODE": ("tasks_per_node", number), "SLURM_GPUS": ("gpus", number), "SLURM_JOB_NAME": ("name", str),
-    "SLURM_GPUS_PER_NODE": ("gpus_per_node", number), "SLURM_GPUS_PER_TASK": ("gpus_per_task", number),
-    "SLURM_GPU_BIND": ("binding", str), "SLURM_JOB_PARTITION": ("partition", str),
+    "SLURM_NNODES": ("nodes", number),
+    "SLURM_JOB_NUM_NODES": ("nodes", number),
+    "SLURM_NTASKS": ("tasks", number),
+    "SLURM_NTASKS_PER_NODE": ("tasks_per_node", number),
+    "SLURM_GPUS": ("gpus", number),
+    "SLURM_JOB_NAME": ("name", str),
+    "SLURM_GPUS_PER_NODE": ("gpus_per_node", number),
+    "SLURM_GPUS_PER_TASK": ("gpus_per_task", number),
+    "SLURM_GPU_BIND": ("binding", str),
+    "SLURM_JOB_PARTITION": ("partition", str),
     "SLURM_GPUS_ON_NODE": ("given", lambda value: [int(value)] if value.isdigit() and len(value) < 5 else None),
-    "SLURM_JOB_GPUS": ("asked", lambda value: bool(value) or None), "SLURM_STEP_GPUS": ("asked", lambda value: bool(value) or None),
-}  # fmt: skip
+    "SLURM_JOB_GPUS": ("asked", lambda value: bool(value) or None),
+    "SLURM_STEP_GPUS": ("asked", lambda value: bool(value) or None),
+}
 
 
 @derives(JobRequest)

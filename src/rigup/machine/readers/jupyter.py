@@ -15,12 +15,17 @@ _STRING = r'"(?P<value>(?:[^"\\\n]|\\.){0,400})"'
 
 @reads(
     JupyterKernel,
-    inputs=[File("{HomeFolder.path}/.local/" + _KERNELS), File("{HomeFolder.path}/Library/Jupyter/kernels/*/kernel.json"),
-            File("{HomeFolder.path}/AppData/Roaming/jupyter/kernels/*/kernel.json"), File("/usr/{,local/}" + _KERNELS),
-            File("{PythonEnv.prefix}/" + _KERNELS), File("{JupyterFolder.path}/kernels/*/kernel.json"),
-            File("/ProgramData/jupyter/kernels/*/kernel.json")],
+    inputs=[
+        File("{HomeFolder.path}/.local/" + _KERNELS),
+        File("{HomeFolder.path}/Library/Jupyter/kernels/*/kernel.json"),
+        File("{HomeFolder.path}/AppData/Roaming/jupyter/kernels/*/kernel.json"),
+        File("/usr/{,local/}" + _KERNELS),
+        File("{PythonEnv.prefix}/" + _KERNELS),
+        File("{JupyterFolder.path}/kernels/*/kernel.json"),
+        File("/ProgramData/jupyter/kernels/*/kernel.json"),
+    ],
     marks=('"ipykernel_launcher"', '"ipykernel"'),
-)  # fmt: skip
+)
 def jupyter_kernel(text: Text) -> Statements:
     """`{"argv": ["/home/ada/dl/bin/python", "-m", "ipykernel_launcher", …], "display_name": "dl"}`."""
     for argv in text.each(r'"argv"\s{0,20}:\s{0,20}\[\s{0,40}' + _STRING):
@@ -56,9 +61,7 @@ def prefix_of(python: str, source: str) -> str | None:
 def _variables(text: Text, name: str | None) -> Statements:
     """What the kernel's processes get beside what Jupyter has."""
     env = text.first(r'"env"\s{0,20}:\s{0,20}\{(?P<inner>[^{}]{0,4000})\}')
-    for match in re.finditer(
-        r'"([A-Za-z_]\w{1,60})"\s{0,20}:\s{0,20}"((?:[^"\\\n]|\\.){0,400})"', env["inner"] if env else ""
-    ):
+    for match in re.finditer(r'"([A-Za-z_]\w{1,60})"\s{0,20}:\s{0,20}"((?:[^"\\\n]|\\.){0,400})"', env["inner"] if env else ""):
         draft = Draft(text, Variable, (env.match.start("inner") if env else 0) + match.start())
         draft.add("name", match[1])
         draft.add("value", _plain(match[2]))
@@ -104,9 +107,7 @@ def ipython_banner(text: Text) -> Statements:
             yield hit.states(JupyterKernel, name="ipython", shown=hit["told"].strip())
 
 
-_ENTERED = (
-    r"^(?:[^\n]{0,60}[$#>%] ?)?(?:(?:conda|source|mamba|micromamba|pyenv|\.) +)?activate +(?P<name>[\w.-]{1,40})[ \t]*$"
-)
+_ENTERED = r"^(?:[^\n]{0,60}[$#>%] ?)?(?:(?:conda|source|mamba|micromamba|pyenv|\.) +)?activate +(?P<name>[\w.-]{1,40})[ \t]*$"
 _STARTED = r"^(?:[^\n]{0,100}[$#>%] ?)?(?:ipython|jupyter)[ -](?:notebook|lab)\b[^\n]{0,100}$"
 _RAN = r"\bsys\.executable\b[^\n]{0,80}\n(?:[ \t]*\n)?[ \t>]{0,4}(?:Out ?\[\d{1,4}\]: ?)?['\"]?(?P<root>(?:[A-Za-z]:[\\/]{1,2}|/)[^\n'\"]{1,300}?)[\\/]{1,2}(?:bin[\\/])?python[\d.]{0,5}(?:\.exe)?['\"]?[ \t]*$"
 

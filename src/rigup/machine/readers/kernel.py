@@ -26,11 +26,7 @@ def kernel_log(_: Text) -> Statements:
     yield from ()
 
 
-@reads(
-    Symptom,
-    inputs=[Run(("journalctl", "-k", "-b", "--no-pager", "-n", "20000"), 8, given=_JOURNALS, says=_ENTRIES)],
-    matched="kernel",
-)
+@reads(Symptom, inputs=[Run(("journalctl", "-k", "-b", "--no-pager", "-n", "20000"), 8, given=_JOURNALS, says=_ENTRIES)], matched="kernel")
 def kernel_journal(_: Text) -> Statements:
     """The same log as the journal keeps it, for those who may not read the kernel's; asked side by side."""
     yield from ()

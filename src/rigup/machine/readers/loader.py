@@ -9,9 +9,28 @@ _VERSION_OF_FILE = lazy_regex(r"\.so\.(\d{1,4}[\d.]{0,20})\Z")
 
 # Libraries that a GPU build of a framework brings itself, or that belong to the driver.
 _NAMES = (
-    "cudart", "cublas", "cublasLt", "cudnn", "cudnn_*", "nccl", "cusparse", "cusolver", "cufft", "curand", "nvrtc", "nvJitLink", "cuda",
-    "nvidia-ml", "amdhip64", "rocblas", "hipblaslt", "hsa-runtime64", "MIOpen", "rccl", "stdc++",
-)  # fmt: skip
+    "cudart",
+    "cublas",
+    "cublasLt",
+    "cudnn",
+    "cudnn_*",
+    "nccl",
+    "cusparse",
+    "cusolver",
+    "cufft",
+    "curand",
+    "nvrtc",
+    "nvJitLink",
+    "cuda",
+    "nvidia-ml",
+    "amdhip64",
+    "rocblas",
+    "hipblaslt",
+    "hsa-runtime64",
+    "MIOpen",
+    "rccl",
+    "stdc++",
+)
 _LIBRARY = lazy_regex(
     r"lib(?:cudart|cublas(?:Lt)?|cudnn(?:_\w{1,40})?|nccl|cusparse(?:Lt)?|cusolver(?:Mg)?|cufft|curand|nvrtc|nvJitLink|cupti|cuda|nvidia-ml|"
     r"amdhip64|rocblas|hipblas(?:lt)?|hsa-runtime64|MIOpen|rccl|rocm_smi64|amd_smi|roctracer64|stdc\+\+|tensorflow_framework|torch|torch_cuda|"
@@ -19,18 +38,11 @@ _LIBRARY = lazy_regex(
 )
 
 
-@reads(
-    LoaderEntry,
-    inputs=[Run(("ldconfig", "-p"))],
-    marks=(" (libc6,", "libs found in cache"),
-    whole=r"^\d+ libs found in cache",
-)
+@reads(LoaderEntry, inputs=[Run(("ldconfig", "-p"))], marks=(" (libc6,", "libs found in cache"), whole=r"^\d+ libs found in cache")
 def loader_cache(text: Text) -> Statements:
     """`libcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1`: of several the first is taken."""
     names = set[str]()
-    for hit in text.each(
-        r"^\s{0,16}(?P<soname>lib[\w.+-]{2,80}) \((?P<kind>libc6[^)\n]{0,60})\) => (?P<path>/\S{1,250})\s*$"
-    ):
+    for hit in text.each(r"^\s{0,16}(?P<soname>lib[\w.+-]{2,80}) \((?P<kind>libc6[^)\n]{0,60})\) => (?P<path>/\S{1,250})\s*$"):
         wide = "64" in hit["kind"] or "AArch64" in hit["kind"]
         if wide and hit["soname"] not in names and _LIBRARY.fullmatch(hit["soname"]):
             names.add(hit["soname"])
@@ -47,14 +59,7 @@ def path_libraries(text: Text) -> Statements:
             continue
         version = _VERSION_OF_FILE.search(hit["target"] or hit["soname"])
         known = {"version": version[1]} if version else {}
-        yield hit.states(
-            PathLibrary,
-            path=hit["path"],
-            folder=hit["folder"],
-            soname=hit["soname"],
-            stub="/stubs" in hit["folder"],
-            **known,
-        )
+        yield hit.states(PathLibrary, path=hit["path"], folder=hit["folder"], soname=hit["soname"], stub="/stubs" in hit["folder"], **known)
 
 
 @reads(SearchPath, inputs=[File("/etc/ld.so.conf"), File("/etc/ld.so.conf.d/*.conf")])

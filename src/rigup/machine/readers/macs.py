@@ -24,9 +24,7 @@ def mps_answers(text: Text) -> Statements:
     for field, question in _QUESTIONS.items():
         for hit in text.near(question + _ANSWER, spots, lines=2):
             line = hit.where().text
-            if not (
-                "is_built" in line and "is_available" in line
-            ):  # two questions in one line have two answers in the next
+            if not ("is_built" in line and "is_available" in line):  # two questions in one line have two answers in the next
                 yield hit.states(Torch, **{field: hit["value"] == "True"})
 
 
@@ -48,10 +46,16 @@ _WISH = r"(?i:requir|support|need|minim|newer|later|since|built|target|only|at l
 def system_in_prose(text: Text) -> Statements:
     """`MacBook Pro with Ventura 13.7 (22H123)`, `M3 Pro, MacOS 14.4.1`: what a line says that asks for nothing."""
     for hit in text.near(
-        r"^(?![^\n]{0,200}" + _WISH + r")[^\n]{0,60}?\b(?:[Mm]ac ?OS(?: X)?(?: (?:" + _NAMES + r"))?|" + _NAMES + r")(?: [Vv]ersion)?[ :*`(]{1,4}"
+        r"^(?![^\n]{0,200}"
+        + _WISH
+        + r")[^\n]{0,60}?\b(?:[Mm]ac ?OS(?: X)?(?: (?:"
+        + _NAMES
+        + r"))?|"
+        + _NAMES
+        + r")(?: [Vv]ersion)?[ :*`(]{1,4}"
         r"(?P<version>1[1-5]\.\d{1,2}(?:\.\d{1,2})?|26\.\d(?:\.\d{1,2})?)(?![\d+x]|\.[\dx])[^\n]{0,80}$",
         sorted(spot for mark in ("acOS", "ac OS", *_NAMES.split("|")) for spot in text.spots(mark)),
-    ):  # fmt: skip
+    ):
         yield hit.states(Platform, system="macos", version=hit["version"])
 
 
@@ -71,16 +75,11 @@ _LISTED = (
 )
 
 
-@reads(
-    adds=(Cpu,),
-    marks=("Apple M", "(M", " M1", " M2", " M3", " M4", " M5", "M1 Mac", "M2 Mac", "M3 Mac", "M4 Mac", "M5 Mac"),
-    rank=0,
-)
+@reads(adds=(Cpu,), marks=("Apple M", "(M", " M1", " M2", " M3", " M4", " M5", "M1 Mac", "M2 Mac", "M3 Mac", "M4 Mac", "M5 Mac"), rank=0)
 def chip_as_written(text: Text) -> Statements:
     """`- macOS 26.2 (Build 25C56), Apple M3`, `MacBook Air (M2)`: a line of somebody's own list."""
     for hit in text.near(
-        _LISTED,
-        sorted({*text.spots("Apple M"), *(spot for n in "12345" for spot in text.spots("M" + n)), *text.spots("(M")}),
+        _LISTED, sorted({*text.spots("Apple M"), *(spot for n in "12345" for spot in text.spots("M" + n)), *text.spots("(M")})
     ):
         model = re.sub(r"(?<=M\d)(?=[PMU])", " ", hit["model"] or hit["first"])
         yield hit.states(Cpu, model=model if model.startswith("Apple") else "Apple " + model)
@@ -95,7 +94,7 @@ _IN_WORDS = (
 @reads(adds=(Cpu,), marks=tuple(" " + letter + number for letter in "Mm" for number in "12345"), rank=-1)
 def chip_in_words(text: Text) -> Statements:
     """`how do I install it on a macbook pro m1 pro (16gb)?`: where the text names one chip only."""
-    hits = list(text.near(_IN_WORDS, sorted(at for n in "12345" for letter in "Mm" for at in text.spots(" " + letter + n))))  # fmt: skip
+    hits = list(text.near(_IN_WORDS, sorted(at for n in "12345" for letter in "Mm" for at in text.spots(" " + letter + n))))
     chips = {re.sub(r"(?<=\d)(?=[PMU])", " ", hit["model"].title()) for hit in hits}
     if len(chips) == 1:
         yield hits[0].states(Cpu, model="Apple " + chips.pop())
@@ -115,9 +114,7 @@ def python_of_conda(text: Text) -> Statements:
 @reads(adds=(World, Platform), marks=("linuxkit", "orbstack"), rank=0)
 def container_of_kernel(text: Text) -> Statements:
     """The kernels of Docker Desktop's and OrbStack's virtual machines: what runs on them is in a container."""
-    for hit in text.each(
-        r"\b(?P<release>\d{1,2}\.\d{1,3}\.\d{1,3}[\w.-]{0,40}?-(?:linuxkit|orbstack))\b(?P<machine>-aarch64|-x86_64)?"
-    ):
+    for hit in text.each(r"\b(?P<release>\d{1,2}\.\d{1,3}\.\d{1,3}[\w.-]{0,40}?-(?:linuxkit|orbstack))\b(?P<machine>-aarch64|-x86_64)?"):
         yield hit.states(World, container="docker")
         yield hit.states(Platform, system="linux", release=hit["release"])
         if hit["machine"]:
@@ -127,11 +124,11 @@ def container_of_kernel(text: Text) -> Statements:
 @reads(adds=(Platform, PythonEnv), marks=("mac_ver(", "Mach-O", "uname -m"), rank=0)
 def single_answers(text: Text) -> Statements:
     """`platform.mac_ver()`, `file $(which python3)` and `uname -m`, each with its answer."""
-    for hit in text.each(r"mac_ver\(\)(?:\[0\])?\)?[\"']?[ \t]*\n(?:Out ?\[\d{1,4}\]: ?)?[ \t]*\(?['\"]?(?P<version>\d{2}(?:\.\d{1,2}){1,2})\b[^\n]{0,60}$"):  # fmt: skip
-        yield hit.states(Platform, system="macos", version=hit["version"])
     for hit in text.each(
-        r"(?P<folder>/bin/)?\bpython[\d.]{0,5}: {1,4}Mach-O 64-bit executable (?P<machine>x86_64|arm64)[ \t]*$"
+        r"mac_ver\(\)(?:\[0\])?\)?[\"']?[ \t]*\n(?:Out ?\[\d{1,4}\]: ?)?[ \t]*\(?['\"]?(?P<version>\d{2}(?:\.\d{1,2}){1,2})\b[^\n]{0,60}$"
     ):
+        yield hit.states(Platform, system="macos", version=hit["version"])
+    for hit in text.each(r"(?P<folder>/bin/)?\bpython[\d.]{0,5}: {1,4}Mach-O 64-bit executable (?P<machine>x86_64|arm64)[ \t]*$"):
         if not hit["folder"]:  # of one with its path another reader tells more
             yield hit.states(PythonEnv, machine=hit["machine"])
         yield hit.states(Platform, system="macos")

@@ -34,9 +34,7 @@ def device_query(text: Text) -> Statements:
             draft.add("pci_address", where, line.at)
         shared = (line := lines.get("Integrated GPU sharing Host Memory")) and line.value.startswith("Yes")
         draft.add("integrated", bool(shared) if line else None)
-        if (line := lines.get("Total amount of global memory")) and (
-            match := re.search(r"\((\d{1,18}) bytes\)", line.value)
-        ):
+        if (line := lines.get("Total amount of global memory")) and (match := re.search(r"\((\d{1,18}) bytes\)", line.value)):
             draft.add("unified" if shared else "vram", int(match[1]), line.at, -1)
         yield from draft.facts()
     for hit in text.each(r"CUDA Driver Version / Runtime Version +(?P<cuda>\d{1,2}\.\d{1,2})"):
@@ -106,9 +104,7 @@ def ollama_devices(text: Text) -> Statements:
     for hit in text.each(r"^[^\n]{0,300}(?:msg=\"inference compute\"|gpu_type=gfx)[^\n]{0,1500}$"):
         values = {key: value.strip('"') for key, value in _PAIR.findall(hit.match[0])}
         library = values.get("library", "").lower()
-        maker = {"cuda": "nvidia", "rocm": "amd", "metal": "apple", "oneapi": "intel"}.get(
-            library.rstrip("0123456789_v")
-        )
+        maker = {"cuda": "nvidia", "rocm": "amd", "metal": "apple", "oneapi": "intel"}.get(library.rstrip("0123456789_v"))
         draft = Draft(text, Gpu, hit.start)
         name = re.sub(r" \(RADV [^)]{1,40}\)\Z", "", values.get("description", values.get("name", "")))
         vulkan = library == "vulkan"  # it has ids of its own, and 0.0 for every compute capability
@@ -166,10 +162,21 @@ def gpustat(text: Text) -> Statements:
 
 # Labels of the exporters for NVIDIA (nvidia_gpu_exporter, DCGM) and AMD, and what they tell.
 _LABELS = {
-    "name": "name", "modelName": "name", "card_series": "name", "uuid": "uuid", "UUID": "uuid", "pci_bus_id": "pci",
-    "pci_bus_addr": "pci", "index": "index", "gpu": "index", "gpu_id": "index", "driver_version": "driver",
-    "DCGM_FI_DRIVER_VERSION": "driver", "cuda_version": "cuda", "compute_cap": "capability",
-}  # fmt: skip
+    "name": "name",
+    "modelName": "name",
+    "card_series": "name",
+    "uuid": "uuid",
+    "UUID": "uuid",
+    "pci_bus_id": "pci",
+    "pci_bus_addr": "pci",
+    "index": "index",
+    "gpu": "index",
+    "gpu_id": "index",
+    "driver_version": "driver",
+    "DCGM_FI_DRIVER_VERSION": "driver",
+    "cuda_version": "cuda",
+    "compute_cap": "capability",
+}
 _METRIC = r"^(?P<metric>[A-Za-z_:][\w:]{2,80})\{(?P<labels>[^{}\n]{3,2000})\} (?P<value>[\d.eE+-]{1,30})"
 _TOTALS = {"nvidia_smi_memory_total_bytes": "", "DCGM_FI_DEV_FB_TOTAL": "m", "gpu_total_vram": "m"}
 
@@ -180,9 +187,7 @@ def exported_metrics(text: Text) -> Statements:
     cards: dict[str, Draft[Gpu]] = {}
     drivers: dict[str, Draft[Driver]] = {}
     for hit in text.each(_METRIC):
-        labels = {
-            _LABELS.get(key, ""): value for key, value in re.findall(r"(\w{1,60})=\"([^\"\n]{0,200})\"", hit["labels"])
-        }
+        labels = {_LABELS.get(key, ""): value for key, value in re.findall(r"(\w{1,60})=\"([^\"\n]{0,200})\"", hit["labels"])}
         identity = next((key + labels[key] for key in ("uuid", "pci", "index") if labels.get(key)), "")
         if not identity or (identity not in cards and len(cards) >= _MOST):
             continue
@@ -240,10 +245,7 @@ def _is_product(model: str) -> bool:
 _KINDS = {"amd": "amd", "nvidia": "nvidia", "intel": "intel", "metal": "apple", "apple": "apple"}
 
 
-@reads(
-    adds=(Gpu, Driver),
-    marks=('"amd_gpu"', '"amd_igpu"', '"amd_dgpu"', '"nvidia_gpu"', '"nvidia_dgpu"', '"metal"', '"device_type"'),
-)
+@reads(adds=(Gpu, Driver), marks=('"amd_gpu"', '"amd_igpu"', '"amd_dgpu"', '"nvidia_gpu"', '"nvidia_dgpu"', '"metal"', '"device_type"'))
 def lemonade_system(text: Text) -> Statements:
     """Lemonade's system-info: devices by kind, or a list of them; those that are not available are none."""
     from rigup.machine.readers.rocm_smi import decoded
@@ -278,11 +280,7 @@ def _lemonade_device(text: Text, count: int, maker: str, kind: str, values: dict
     draft.add("isa", gfx(family) or (gfx_of_target_version(int(name)) if name.isdigit() and len(name) < 8 else None))
     shared = "igpu" in kind or maker == "apple" or values.get("integrated") is True
     draft.add("integrated", True if shared else False if "dgpu" in kind or values.get("integrated") is False else None)
-    for field, key, unit in (
-        ("vram", "memory_mb", 2**20),
-        ("vram", "vram_gb", 2**30),
-        ("gtt", "virtual_mem_gb", 2**30),
-    ):
+    for field, key, unit in (("vram", "memory_mb", 2**20), ("vram", "vram_gb", 2**30), ("gtt", "virtual_mem_gb", 2**30)):
         amount = values.get(key)
         if isinstance(amount, int | float) and not isinstance(amount, bool) and 0 < amount < 10**8 and maker != "apple":
             draft.add(field, int(amount * unit))
@@ -322,11 +320,7 @@ def nvtop_snapshot(text: Text) -> Statements:
 
     start = re.search(r"\[\s{0,20}\{\s{0,20}\"device_name\"", text.body)
     answer = decoded(text.body, start.start()) if start else None
-    devices = (
-        [entry for entry in answer[:_MOST] if isinstance(entry, dict) and "gpu_clock" in entry]
-        if isinstance(answer, list)
-        else []
-    )
+    devices = [entry for entry in answer[:_MOST] if isinstance(entry, dict) and "gpu_clock" in entry] if isinstance(answer, list) else []
     for count, device in enumerate(devices):
         name = str(device.get("device_name", ""))
         draft = Draft(text, Gpu, max(text.body.find(f'"{name}"'), 0))

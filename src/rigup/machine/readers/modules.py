@@ -5,15 +5,7 @@ from collections.abc import Iterator
 
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Reading, Where
-from rigup.machine.kinds import (
-    DeadLine,
-    DkmsBuild,
-    DkmsTree,
-    Kernel,
-    KernelModule,
-    KernelParameter,
-    ModuleParameter,
-)
+from rigup.machine.kinds import DeadLine, DkmsBuild, DkmsTree, Kernel, KernelModule, KernelParameter, ModuleParameter
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import says
 from rigup.machine.texts import Hit, Text
@@ -32,10 +24,16 @@ _KERNEL = lazy_regex(
 )
 _ROOTS = "/{usr/,}lib/modules/*/"
 _FOLDERS = (
-    "{updates,extra,weak-updates,extramodules,misc}/", "updates/dkms/", "{extra,weak-updates}/nvidia*/", "kernel/drivers/video/",
-    "kernel/drivers/gpu/drm/amd/amdgpu/", "kernel/drivers/gpu/drm/nouveau/", "kernel/nvidia-*/", "kernel/extra/",
+    "{updates,extra,weak-updates,extramodules,misc}/",
+    "updates/dkms/",
+    "{extra,weak-updates}/nvidia*/",
+    "kernel/drivers/video/",
+    "kernel/drivers/gpu/drm/amd/amdgpu/",
+    "kernel/drivers/gpu/drm/nouveau/",
+    "kernel/nvidia-*/",
+    "kernel/extra/",
     "kernel/drivers/misc/nvidia*/",
-)  # fmt: skip
+)
 _PARAMETER = lazy_regex(r"(?P<module>[A-Za-z][\w-]{1,40})\.(?P<name>\w{2,60})(?:=(?P<value>\S{0,400}))?")
 
 
@@ -62,9 +60,7 @@ def lsmod(text: Text) -> Statements:
 
 def _grep_misses(text: Text) -> Iterator[KernelModule]:
     """`lsmod | grep nvidia` that prints no such line says that it is not loaded; it must be seen to end."""
-    for command in text.each(
-        r"^[^\n]{0,80}\blsmod ?\| ?[ef]?grep (?:-\w{1,8} ){0,3}[\"']?(?P<words>[\w|\\-]{2,80})[\"']?[ \t]*\n"
-    ):
+    for command in text.each(r"^[^\n]{0,80}\blsmod ?\| ?[ef]?grep (?:-\w{1,8} ){0,3}[\"']?(?P<words>[\w|\\-]{2,80})[\"']?[ \t]*\n"):
         output = re.match(r"(?:[^\n$#]{0,200}\n){0,200}", text.body[command.match.end() : command.match.end() + 20_000])
         words = [word.strip("\\").lower() for word in re.split(r"\\?\|", command["words"]) if word.strip("\\")]
         rest = text.body[command.match.end() :].strip()
@@ -75,11 +71,7 @@ def _grep_misses(text: Text) -> Iterator[KernelModule]:
 
 
 @reads(
-    inputs=[
-        Listing(
-            "/sys/module/{nvidia,nvidia_uvm,nvidia_drm,nvidia_modeset,amdgpu,nouveau,nova_core,i915,xe,vfio_pci,bbswitch}/*"
-        )
-    ],
+    inputs=[Listing("/sys/module/{nvidia,nvidia_uvm,nvidia_drm,nvidia_modeset,amdgpu,nouveau,nova_core,i915,xe,vfio_pci,bbswitch}/*")],
     adds=(KernelModule,),
 )
 def module_folders(text: Text) -> Statements:
@@ -98,8 +90,9 @@ def built_in(text: Text) -> Statements:
 
 @reads(
     inputs=[Listing(_ROOTS + folder + "[an]*.ko*") for folder in _FOLDERS],
-    marks=("/nvidia.ko", "/amdgpu.ko", "/nouveau.ko"), adds=(KernelModule,),
-)  # fmt: skip
+    marks=("/nvidia.ko", "/amdgpu.ko", "/nouveau.ko"),
+    adds=(KernelModule,),
+)
 def module_files(text: Text) -> Statements:
     """`/lib/modules/6.8.0-40-generic/updates/dkms/nvidia.ko.zst`, Debian's `nvidia-current.ko`: for which kernels."""
     kernels: dict[str, dict[str, Hit]] = {}
@@ -133,23 +126,14 @@ def command_line(text: Text) -> Statements:
 
 
 @reads(
-    inputs=[
-        File("/etc/default/grub"),
-        File("/etc/default/grub.d/*.cfg"),
-        File("/etc/kernel/cmdline"),
-        File("/boot/loader/entries/*.conf"),
-    ],
+    inputs=[File("/etc/default/grub"), File("/etc/default/grub.d/*.cfg"), File("/etc/kernel/cmdline"), File("/boot/loader/entries/*.conf")],
     marks=("GRUB_CMDLINE_LINUX",),
     adds=(KernelParameter, ModuleParameter),
 )
 def boot_loader(text: Text) -> Statements:
     """The command line of the next boot's kernel."""
     plain = text.source.endswith("/cmdline")
-    form = (
-        r"^(?P<words>[^\n]{1,4000})$"
-        if plain
-        else r"^(?:GRUB_CMDLINE_LINUX(?:_DEFAULT)?=[\"']?|options )(?P<words>[^\n\"']{1,4000})"
-    )
+    form = r"^(?P<words>[^\n]{1,4000})$" if plain else r"^(?:GRUB_CMDLINE_LINUX(?:_DEFAULT)?=[\"']?|options )(?P<words>[^\n\"']{1,4000})"
     for line in text.each(form):
         yield from _words(text, line.match.start("words"), line["words"], "configured")
 
@@ -164,21 +148,11 @@ def _words(text: Text, start: int, words: str, when: str) -> Iterator[KernelPara
         elif _KERNEL.fullmatch(name):
             yield from says(text, KernelParameter, at, name=name, **{when: value})
         elif (match := _PARAMETER.fullmatch(argument)) and _GPU.fullmatch(_plain(match["module"])):
-            yield from says(
-                text,
-                ModuleParameter,
-                at,
-                module=_plain(match["module"]),
-                name=match["name"],
-                configured=match["value"] or "",
-            )
+            yield from says(text, ModuleParameter, at, module=_plain(match["module"]), name=match["name"], configured=match["value"] or "")
 
 
 @reads(
-    inputs=[
-        File("/sys/module/{amdgpu,ttm,nvidia_drm,nouveau}/parameters/*"),
-        File("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm"),
-    ],
+    inputs=[File("/sys/module/{amdgpu,ttm,nvidia_drm,nouveau}/parameters/*"), File("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm")],
     adds=(ModuleParameter,),
     rank=2,
 )
@@ -216,9 +190,7 @@ def modprobe(text: Text) -> Statements:
         word, rest = hit["word"], hit["rest"].strip()
         module, _, values = rest.partition(" ")
         name = _plain(module)
-        off = (word == "install" and re.search(r"/(?:false|true)\b", values)) or (
-            word == "alias" and values.strip() == "off"
-        )
+        off = (word == "install" and re.search(r"/(?:false|true)\b", values)) or (word == "alias" and values.strip() == "off")
         if (word == "blacklist" or off) and _GPU.fullmatch(name):
             yield hit.states(KernelModule, name=name, blacklisted=True)
         elif word == "options" and _GPU.fullmatch(name):
@@ -256,9 +228,7 @@ def dkms_status(text: Text) -> Statements:
             continue
         yield hit.states(DkmsTree, module=module, version=hit["version"], registered=True)
         if hit["kernel"]:
-            yield hit.states(
-                DkmsBuild, module=module, version=hit["version"], kernel=hit["kernel"], status=hit["status"]
-            )
+            yield hit.states(DkmsBuild, module=module, version=hit["version"], kernel=hit["kernel"], status=hit["status"])
         name = _DRIVER.match(module)
         if hit["kernel"] and hit["status"] == "installed" and name:
             yield hit.states(KernelModule, name=name[1], built_for=[hit["kernel"]])
@@ -267,9 +237,7 @@ def dkms_status(text: Text) -> Statements:
 @reads(DkmsTree, inputs=[Listing("/var/lib/dkms/*/*/source"), Listing("/var/lib/dkms/{nvidia*,amdgpu*}/*")])
 def dkms_trees(text: Text) -> Statements:
     """`/var/lib/dkms/amdgpu/6.7.0/source -> /usr/src/amdgpu-6.7.0`: what is registered."""
-    for hit in text.each(
-        r"/var/lib/dkms/(?P<module>[\w.+-]{2,60})/(?P<version>\d[\w.+~-]{0,60})(?:/source -> (?P<source>\S{1,200}))?$"
-    ):
+    for hit in text.each(r"/var/lib/dkms/(?P<module>[\w.+-]{2,60})/(?P<version>\d[\w.+~-]{0,60})(?:/source -> (?P<source>\S{1,200}))?$"):
         yield hit.states(DkmsTree, module=_plain(hit["module"]), version=hit["version"], registered=True)
 
 
@@ -283,9 +251,7 @@ def dkms_sources(text: Text) -> Statements:
 @reads(DkmsBuild, inputs=[Listing("/var/lib/dkms/{nvidia*,amdgpu*}/*/[0-9]*/{x86_64,aarch64}")])
 def dkms_builds(text: Text) -> Statements:
     """`/var/lib/dkms/nvidia/550.90.07/6.8.0-40-generic/x86_64`: built for that kernel."""
-    for hit in text.each(
-        r"/var/lib/dkms/(?P<module>[\w.+-]{2,60})/(?P<version>\d[\w.+~-]{0,60})/(?P<kernel>\d[\w.+~-]{2,80})/\w{2,16}$"
-    ):
+    for hit in text.each(r"/var/lib/dkms/(?P<module>[\w.+-]{2,60})/(?P<version>\d[\w.+~-]{0,60})/(?P<kernel>\d[\w.+~-]{2,80})/\w{2,16}$"):
         yield hit.states(DkmsBuild, module=_plain(hit["module"]), version=hit["version"], kernel=hit["kernel"])
 
 

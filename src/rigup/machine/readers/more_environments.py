@@ -53,9 +53,7 @@ def conda_env_list(text: Text) -> Statements:
     for head in text.each(r"^[> \t]{0,20}# conda environments:[^\n]{0,80}\n"):
         part = text.body[head.match.end() : head.match.end() + 20_000].split("\n\n")[0]
         for line in re.finditer(
-            r"^[^\s#][^\n]{0,80}?[ \t]{1,60}(?P<star>\* +)?(?P<path>(?:/|[A-Za-z]:\\)[^\n]{1,250}?)[ \t]*$",
-            part,
-            re.MULTILINE,
+            r"^[^\s#][^\n]{0,80}?[ \t]{1,60}(?P<star>\* +)?(?P<path>(?:/|[A-Za-z]:\\)[^\n]{1,250}?)[ \t]*$", part, re.MULTILINE
         ):
             known = {"active": True} if line["star"] else {}
             yield head.states(PythonEnv, prefix=line["path"], kind="conda", **known)

@@ -49,9 +49,7 @@ def xpu_smi_json(text: Text) -> Statements:
             yield from draft.facts("vendor", "nvml_index")
 
 
-_PART = (
-    r"^[> \t]{0,40}Name: {1,40}(?P<isa>gfx[0-9a-f]{3,4})[ \t]*\n(?P<rest>(?:[> \t]{0,40}[A-Z][^\n]{2,100}\n?){1,60})"
-)
+_PART = r"^[> \t]{0,40}Name: {1,40}(?P<isa>gfx[0-9a-f]{3,4})[ \t]*\n(?P<rest>(?:[> \t]{0,40}[A-Z][^\n]{2,100}\n?){1,60})"
 
 
 @reads(adds=(Gpu,), marks=("Marketing Name:",))

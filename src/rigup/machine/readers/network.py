@@ -49,16 +49,14 @@ def rdma_ports(text: Text) -> Statements:
         yield from says(text, RdmaPort, 0, device=path[1], port=int(path[2]), **{path[3].removesuffix("_layer"): value})
 
 
-@reads(inputs=[File("/etc/nccl.conf", most=20_000), File("{HomeFolder.path}/.nccl.conf", most=20_000)], adds=(FileVariable,))  # fmt: skip
+@reads(inputs=[File("/etc/nccl.conf", most=20_000), File("{HomeFolder.path}/.nccl.conf", most=20_000)], adds=(FileVariable,))
 def nccl_settings(text: Text) -> Statements:
     """`NCCL_IB_HCA=mlx5_0`: NCCL takes it where the environment does not set the variable, the person's own file first."""
     for hit in text.each(r"^[ \t]{0,8}(?P<name>NCCL_\w{1,60})[ \t]{0,8}=(?P<value>[^\n#]{1,300})"):
         yield hit.states(FileVariable, path=text.source, name=hit["name"], value=hit["value"].strip())
 
 
-@reads(
-    PeerMemory, inputs=[Listing("/sys/kernel/mm/memory_peers/*/version"), Listing("/sys/module/nvidia_peermem/version")]
-)
+@reads(PeerMemory, inputs=[Listing("/sys/kernel/mm/memory_peers/*/version"), Listing("/sys/module/nvidia_peermem/version")])
 def peer_memories(text: Text) -> Statements:
     """What NCCL (src/transport/net_ib.cc) and RCCL (src/transport/net_ib.cc of ROCm) look for before they copy from a GPU to the network."""
     for hit in text.each(r"/sys/(?:kernel/mm/memory_peers|module)/(?P<client>[\w-]{1,40})/version$"):
@@ -68,9 +66,7 @@ def peer_memories(text: Text) -> Statements:
 @reads(NetInterface, marks=("<LOOPBACK", "LOOPBACK,"), whole=r"^(?:1: lo:|lo: flags=|lo {8})")
 def shown_interfaces(text: Text) -> Statements:
     """`ip addr`, `ip link`, `ifconfig`: a head for each interface."""
-    for hit in text.each(
-        r"^(?:\d{1,5}: )?(?P<name>[A-Za-z][\w.-]{0,39})(?:@\S{1,40})?: (?:flags=\d{1,6})?<(?P<flags>[A-Z0-9_,-]{0,200})>"
-    ):
+    for hit in text.each(r"^(?:\d{1,5}: )?(?P<name>[A-Za-z][\w.-]{0,39})(?:@\S{1,40})?: (?:flags=\d{1,6})?<(?P<flags>[A-Z0-9_,-]{0,200})>"):
         yield hit.states(NetInterface, name=hit["name"], up="UP" in hit["flags"].split(","))
 
 

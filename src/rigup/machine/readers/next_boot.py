@@ -18,9 +18,7 @@ _IMAGE = rf"/(?:boot/vmlinuz-(?P<boot>{_RELEASE})|lib/modules/(?P<modules>{_RELE
 )
 def kernel_images(text: Text) -> Statements:
     """`/boot/vmlinuz-6.8.0-45-generic`: where nobody chose, boot loaders start the newest."""
-    releases = {
-        hit["boot"] or hit["modules"]: hit for hit in text.each(_IMAGE) if not hit.match[0].endswith((".old", ".bak"))
-    }
+    releases = {hit["boot"] or hit["modules"]: hit for hit in text.each(_IMAGE) if not hit.match[0].endswith((".old", ".bak"))}
     if releases:
         newest = max(releases, key=_age)
         yield releases[newest].states(NextBoot, release=newest, because="newest")
@@ -53,9 +51,7 @@ def chosen_entry(text: Text) -> Statements:
     """`GRUB_DEFAULT="Advanced options for Ubuntu>Ubuntu, with Linux 6.8.0-40-generic"`, `saved_entry=…-6.8.5-301.fc40.x86_64`."""
     hits = {
         hit["key"]: hit
-        for hit in text.each(
-            r"^[ \t]{0,4}(?P<key>GRUB_DEFAULT|saved_entry|next_entry|default)(?:=|[ \t]{1,8})(?P<value>[^\n]{1,400})$"
-        )
+        for hit in text.each(r"^[ \t]{0,4}(?P<key>GRUB_DEFAULT|saved_entry|next_entry|default)(?:=|[ \t]{1,8})(?P<value>[^\n]{1,400})$")
     }
     for key in ("next_entry", "saved_entry", "GRUB_DEFAULT", "default"):
         if key in hits and (release := _release_of(hits[key])):
@@ -66,7 +62,6 @@ def chosen_entry(text: Text) -> Statements:
 def _release_of(hit: Hit) -> str | None:
     """The release in an entry's name or id; an entry by its number names none."""
     match = re.search(
-        r"(?:(?:Linux|gnulinux)[ -]|(?<=[0-9a-f])-|^|vmlinuz-)(?P<release>\d{1,2}\.\d{1,3}\.\d[\w.+~-]{0,80})",
-        hit["value"].strip("\"' "),
+        r"(?:(?:Linux|gnulinux)[ -]|(?<=[0-9a-f])-|^|vmlinuz-)(?P<release>\d{1,2}\.\d{1,3}\.\d[\w.+~-]{0,80})", hit["value"].strip("\"' ")
     )
     return re.sub(r"-advanced-[0-9a-f-]{4,60}$|\.conf$|-recovery\b.*", "", match["release"]) if match else None

@@ -41,9 +41,7 @@ _HOLDS = rf"(?:{_SAYS}|{_ASIDE})"
 _OWNED = _HOLDS + _MODEL
 # Cards of servers and older ones have no RTX or GTX to be known by.
 _SERVER = r"(?:NVIDIA |Nvidia |nvidia )?(?P<name>(?:(?:[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GeForce GT|GT) )?[ABHKLMPTV]?\d{1,4}[a-zA-Z]{0,2}?)s?(?![\w.-]| cache)(?P<inner>)"
-_SERVER_NAMED = (
-    r"\b(?=(?:NVIDIA|Nvidia|nvidia|[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GT) |[ABHKLMPTV]\d{1,3}0?\d?[a-z]?\b)" + _SERVER
-)
+_SERVER_NAMED = r"\b(?=(?:NVIDIA|Nvidia|nvidia|[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GT) |[ABHKLMPTV]\d{1,3}0?\d?[a-z]?\b)" + _SERVER
 # a line may begin with "L2 cache" or "A2:"; where nobody says that it is a card, its maker must stand there
 _BY_MAKER = r"(?=(?:NVIDIA|Nvidia|nvidia|[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GT) )"
 _NAMED_JETSON = r"\b(?:Jetson (?P<model>(?:AGX |Orin |Xavier |TX|Nano|Thor)[\w ]{0,24})|NVIDIA (?P<board>Orin(?: Nano| NX)?|Jetson[\w ]{1,30}) (?:Developer Kit|Engineering))"
@@ -70,9 +68,7 @@ def card_in_a_sentence(text: Text) -> Statements:
         yield from _card(hit)
 
 
-@reads(
-    marks=("esla", "uadro", "GeForce", "Geforce", "TESLA", " GT ", "NVIDIA ", "Nvidia ", "GPU"), adds=(Gpu,), rank=-1
-)
+@reads(marks=("esla", "uadro", "GeForce", "Geforce", "TESLA", " GT ", "NVIDIA ", "Nvidia ", "GPU"), adds=(Gpu,), rank=-1)
 def server_card_in_a_sentence(text: Text) -> Statements:
     """`I am using a Tesla K40m`, `two NVIDIA Tesla M60 GPUs`: as above."""
     if re.search(r"\bRadeon\b|\bRX ?\d{3,4}\b|\bInstinct\b|\bArc [AB]\d{3}\b|[RG]TX", text.body):
@@ -123,19 +119,17 @@ def stated_rocm(text: Text) -> Statements:
 @reads(marks=("WSL", "icrosoft", "wsl"), adds=(Platform,), rank=0)
 def stated_wsl(text: Text) -> Statements:
     """`WSL 2`, `WSL version: 2.4.13.0`, `Oracle Linux Server 9.4 (WSL2)`, a kernel of Microsoft's."""
-    for hit in text.each(
-        r"\b(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+-]{0,20}-[Mm]icrosoft(?:-standard[\w+.-]{0,20})?)"
-    ):
+    for hit in text.each(r"\b(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+-]{0,20}-[Mm]icrosoft(?:-standard[\w+.-]{0,20})?)"):
         yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
     for hit in text.each(
         r"^(?![^\n:]{0,80}\band/or\b)(?:[ \t>]{0,8}[-*] (?:\[[xX]\] )?|[^\n:]{0,59}(?:\(|\d[^\n:(]{0,30}[ +]))?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?P<package>\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"
     ):
         yield hit.states(Platform, wsl=2 if hit["package"] else int(hit["wsl"]))  # 1.2.2.0 is the program's own version
-    for hit in text.each(r"^[ \t]{0,8}(?:WSL[ -]?(?:[Vv]ersion|版本|버전|バージョン)|Versi[oó]ne? (?:de )?WSL|Версия WSL) ?[:：] {0,3}[0-9]\.\d{1,3}\.\d{1,3}(?:\.\d{1,3})?[ \t]*$"):  # fmt: skip
-        yield hit.states(Platform, wsl=2)
     for hit in text.each(
-        r"^[^\n:]{0,80}\band/or WSL ?[12]: {0,2}\[?[^\n\]]{0,20}?WSL ?(?P<wsl>[12])\b"
-    ):  # a form's question
+        r"^[ \t]{0,8}(?:WSL[ -]?(?:[Vv]ersion|版本|버전|バージョン)|Versi[oó]ne? (?:de )?WSL|Версия WSL) ?[:：] {0,3}[0-9]\.\d{1,3}\.\d{1,3}(?:\.\d{1,3})?[ \t]*$"
+    ):
+        yield hit.states(Platform, wsl=2)
+    for hit in text.each(r"^[^\n:]{0,80}\band/or WSL ?[12]: {0,2}\[?[^\n\]]{0,20}?WSL ?(?P<wsl>[12])\b"):  # a form's question
         yield hit.states(Platform, wsl=int(hit["wsl"]))
     if not re.search(r"(?i)WSL ?2", text.body):
         for hit in text.each(r"\b(?:[Uu]sing|[Rr]unning|[Oo]n|[Ii]n|with) [^\n.?]{0,40}\bWSL ?(?P<wsl>1)\b(?!\.\d)"):
@@ -145,9 +139,27 @@ def stated_wsl(text: Text) -> Statements:
 
 
 @reads(
-    marks=("Linux", "Ubuntu", "Debian", "Fedora", "openSUSE", "Windows", "Pop!_OS", "CentOS", "Rocky", "Alma", "Manjaro", "Red Hat", "RHEL", "NixOS", "CachyOS", "EndeavourOS"),
-    adds=(Platform,), rank=0,
-)  # fmt: skip
+    marks=(
+        "Linux",
+        "Ubuntu",
+        "Debian",
+        "Fedora",
+        "openSUSE",
+        "Windows",
+        "Pop!_OS",
+        "CentOS",
+        "Rocky",
+        "Alma",
+        "Manjaro",
+        "Red Hat",
+        "RHEL",
+        "NixOS",
+        "CachyOS",
+        "EndeavourOS",
+    ),
+    adds=(Platform,),
+    rank=0,
+)
 def stated_system(text: Text) -> Statements:
     """`Ubuntu 22.04.5`, `OS: Arch Linux`, `Oracle Linux Server 9.4 (WSL2)`: a line that says nothing else."""
     form = (
@@ -208,9 +220,7 @@ def jetson_of_a_jetpack(text: Text) -> Statements:
 @reads(marks=("_tegra_release", "R3", "etson", "L4T", "-tegra", "tegra-", "nvidia-l4t-core"), adds=(Jetson,))
 def stated_jetson(text: Text) -> Statements:
     """`# R32 (release), REVISION: 5.0, … BOARD: t210ref`, `5.15.148-tegra`, `NVIDIA Jetson Orin Nano`."""
-    for hit in text.each(
-        r"^(?:[^\n#]{0,60}tegra_release:? {0,2})?# R(?P<major>\d{2}) \(release\), REVISION: (?P<minor>[\d.]{1,8})"
-    ):
+    for hit in text.each(r"^(?:[^\n#]{0,60}tegra_release:? {0,2})?# R(?P<major>\d{2}) \(release\), REVISION: (?P<minor>[\d.]{1,8})"):
         yield hit.states(Jetson, l4t=hit["major"] + "." + hit["minor"])
     for hit in text.each(_L4T):
         yield hit.states(Jetson, l4t=hit["l4t"] or hit["core"])

@@ -16,10 +16,17 @@ _PARAMETERS = (
 )
 _LIBRARIES = "lib{cuda,nvidia-ml}.so*"
 _FOLDERS = (
-    "/usr/lib/{x86_64,aarch64,powerpc64le}-linux-gnu/", "/lib/{x86_64,aarch64}-linux-gnu/",
-    "/usr/lib/{x86_64,aarch64}-linux-gnu/{nvidia/current,nvidia,tegra,tegra-egl}/", "/usr/{lib64,lib}/", "/usr/lib64/nvidia/",
-    "/usr/lib/nvidia-[0-9]*/", "/usr/lib/wsl/lib/", "/usr/local/nvidia/{lib64,lib}/", "/run/opengl-driver/lib/", "/.singularity.d/libs/",
-)  # fmt: skip
+    "/usr/lib/{x86_64,aarch64,powerpc64le}-linux-gnu/",
+    "/lib/{x86_64,aarch64}-linux-gnu/",
+    "/usr/lib/{x86_64,aarch64}-linux-gnu/{nvidia/current,nvidia,tegra,tegra-egl}/",
+    "/usr/{lib64,lib}/",
+    "/usr/lib64/nvidia/",
+    "/usr/lib/nvidia-[0-9]*/",
+    "/usr/lib/wsl/lib/",
+    "/usr/local/nvidia/{lib64,lib}/",
+    "/run/opengl-driver/lib/",
+    "/.singularity.d/libs/",
+)
 _FILE = lazy_regex(
     r"(?P<path>(?P<folder>/\S{0,200}/)(?P<soname>lib(?:cuda|nvidia-ml)\.so(?P<digit>\.1)?)(?:\.(?P<version>\d{2,4}(?:\.\d{1,4}){1,2}))?)"
     r"(?: -> (?P<target>\S{1,200}))?[ \t]*$",
@@ -31,8 +38,7 @@ _FILE = lazy_regex(
 def nvidia_information(text: Text) -> Statements:
     """`Model: NVIDIA GeForce RTX 3090`, `GPU UUID: GPU-…`, `Bus Location: 0000:01:00.0`."""
     fields = {
-        hit["key"]: hit
-        for hit in text.each(r"^(?P<key>Model|GPU UUID|Bus Location|GPU Excluded):[ \t]{1,8}(?P<value>\S[^\n]{0,100})$")
+        hit["key"]: hit for hit in text.each(r"^(?P<key>Model|GPU UUID|Bus Location|GPU Excluded):[ \t]{1,8}(?P<value>\S[^\n]{0,100})$")
     }
     if "Model" not in fields or not {"Bus Location", "GPU UUID"} & fields.keys():
         return
@@ -59,16 +65,10 @@ def nvidia_folders(text: Text) -> Statements:
 def nvidia_parameters(text: Text) -> Statements:
     """`EnableGpuFirmware: 18`: what the module runs with, under its registry's names."""
     for hit in text.each(rf"^(?P<name>{_PARAMETERS}): (?P<value>[^\n]{{0,200}})$"):
-        yield hit.states(
-            ModuleParameter, module="nvidia", name="NVreg_" + hit["name"], running=hit["value"].strip('" ')
-        )
+        yield hit.states(ModuleParameter, module="nvidia", name="NVreg_" + hit["name"], running=hit["value"].strip('" '))
 
 
-@reads(
-    DriverLibrary,
-    inputs=[Listing(folder + _LIBRARIES) for folder in _FOLDERS],
-    marks=("libcuda.so.", "libnvidia-ml.so."),
-)
+@reads(DriverLibrary, inputs=[Listing(folder + _LIBRARIES) for folder in _FOLDERS], marks=("libcuda.so.", "libnvidia-ml.so."))
 def nvidia_libraries(text: Text) -> Statements:
     """`libcuda.so.1 -> libcuda.so.550.90.07`: which driver the user space is of."""
     for match in _FILE.finditer(text.body):
@@ -103,23 +103,13 @@ def toolkit_libcuda(text: Text) -> Statements:
     ):
         stub = hit["kind"] == "stubs"
         known = {"version": release} if (release := _version(hit["version"] or None, hit["target"])) else {}
-        yield hit.states(
-            PathLibrary,
-            path=hit["path"],
-            folder=hit["folder"],
-            soname=hit["soname"],
-            stub=stub,
-            compat=not stub,
-            **known,
-        )
+        yield hit.states(PathLibrary, path=hit["path"], folder=hit["folder"], soname=hit["soname"], stub=stub, compat=not stub, **known)
 
 
 @reads(inputs=[File("/usr/local/cuda{,-*}/version.json")], marks=('"cuda" :', '"cuda_nvcc" :'), adds=(Toolkit,))
 def cuda_toolkit(text: Text) -> Statements:
     """`"cuda" : {"name" : "CUDA SDK", "version" : "12.4.1"}`."""
-    if hit := text.first(
-        r'"cuda"\s{0,8}:\s{0,8}\{[^{}]{0,200}"version"\s{0,8}:\s{0,8}"(?P<version>\d{1,3}\.[\d.]{1,12})"'
-    ):
+    if hit := text.first(r'"cuda"\s{0,8}:\s{0,8}\{[^{}]{0,200}"version"\s{0,8}:\s{0,8}"(?P<version>\d{1,3}\.[\d.]{1,12})"'):
         folder = text.source.rpartition("/version.json")[0]
         known = {"path": folder} if folder else {}
         yield hit.states(Toolkit, name="cuda", version=hit["version"], **known)
@@ -136,9 +126,7 @@ def cuda_toolkit_of_old(text: Text) -> Statements:
 @reads(inputs=[File("/proc/device-tree/model"), File("/sys/firmware/devicetree/base/model")], adds=(Gpu,))
 def jetson_model(text: Text) -> Statements:
     """`NVIDIA Jetson AGX Orin Developer Kit`: its GPU is on no bus."""
-    if hit := text.first(
-        r"\A(?:NVIDIA )?(?P<name>Jetson [A-Z][\w ]{1,40}?)(?: Developer Kit| Engineering| Super| with|[\0\n]|\Z)"
-    ):
+    if hit := text.first(r"\A(?:NVIDIA )?(?P<name>Jetson [A-Z][\w ]{1,40}?)(?: Developer Kit| Engineering| Super| with|[\0\n]|\Z)"):
         yield hit.states(Gpu, vendor="nvidia", name="NVIDIA " + hit["name"], integrated=True)
 
 

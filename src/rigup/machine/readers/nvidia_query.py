@@ -14,18 +14,7 @@ from rigup.machine.kinds import CardState, Driver, Gpu, GpuProcess
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.gpu_processes import processes_of_nvml
 from rigup.machine.readers.sampled import rows_of_one_time
-from rigup.machine.readers.values import (
-    Draft,
-    address,
-    keyed,
-    known_value,
-    number,
-    pci_id,
-    size,
-    truth,
-    uuid,
-    version,
-)
+from rigup.machine.readers.values import Draft, address, keyed, known_value, number, pci_id, size, truth, uuid, version
 from rigup.machine.texts import Text, is_typed
 
 Convert = Callable[[str], Any]
@@ -89,9 +78,7 @@ _FIELDS: dict[tuple[str, str], tuple[str, Convert]] = {
     ("remapped rows", "pending"): ("remap_pending", truth),
     ("remapped rows", "remapped row pending"): ("remap_pending", truth),
 }
-_DRIVER = {
-    "driver version": "version", "kmd version": "version", "cuda version": "cuda", "cuda umd version": "cuda",
-}  # fmt: skip
+_DRIVER = {"driver version": "version", "kmd version": "version", "cuda version": "cuda", "cuda umd version": "cuda"}
 _FAR = 3_000  # characters between a command and the first card of its report
 _ONE_CARD = lazy_regex(r"\bnvidia-smi (?:[^\n|]{0,80} )?(?:-i|--id)[ =](\d{1,3})(?![\d,:])")
 _HEAD = r"^[ \t]*GPU (?P<address>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]) *$"
@@ -209,14 +196,7 @@ def nvidia_xml(text: Text) -> Statements:
             if draft is None:
                 yield from _driver(text, key, value, match.start(4))
             elif tag == "mig_device" or value:
-                lines.append(
-                    (
-                        _section(path[:-1]) if tag != "mig_device" else "mig device",
-                        key if value else "",
-                        value,
-                        match.start(4),
-                    )
-                )
+                lines.append((_section(path[:-1]) if tag != "mig_device" else "mig device", key if value else "", value, match.start(4)))
     yield from _finish(draft, lines)
 
 
@@ -276,16 +256,17 @@ _STATE_COLUMNS: dict[str, tuple[str, Convert]] = {
     "clocks_event_reasons.active": ("throttle", slowing),
     "clocks_throttle_reasons.active": ("throttle", slowing),
 }
-_KNOWN = lazy_regex(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
-                    r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute|remapped_rows|retired_pages)[\w.]*)")  # fmt: skip
-_HEADER = lazy_regex(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
-                     re.MULTILINE)  # fmt: skip
+_KNOWN = lazy_regex(
+    r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
+    r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute|remapped_rows|retired_pages)[\w.]*)"
+)
+_HEADER = lazy_regex(
+    r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$", re.MULTILINE
+)
 _ABOVE = 300  # characters before a head line in which its command stands
 _ASKS_AGAIN = lazy_regex(r"[^\n]{0,300}(?:\s(?:-l|-lms|--loop|--loop-ms)[= ]?\d|\bwhile\b)[^\n]{0,200}\n?\Z")
 _COUNTED = lazy_regex(r"[ \t]{2,8}(?P<count>[1-9]\d{0,3}) (?P<value>\S.{0,200})")
-_NAME = lazy_regex(
-    r"[a-z][a-z0-9]*(?:[._]\w+)+|count|name|serial|uuid|index|timestamp|pstate|hostname"
-)  # of any column
+_NAME = lazy_regex(r"[a-z][a-z0-9]*(?:[._]\w+)+|count|name|serial|uuid|index|timestamp|pstate|hostname")  # of any column
 _ALONE = ("compute_cap", "driver_version", "gpu_name", "pci.bus_id", "memory.total", "compute_mode", "mig.mode.current")
 _ASKED = lazy_regex(
     r"--query-(?:gpu|remapped-rows)[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv(?P<options>[\w,]{0,40})"
@@ -296,9 +277,25 @@ _AFTER = lazy_regex(
 
 
 @reads(
-    inputs=[Run((sys.executable, str(Path(nvml.__file__))), seconds=10, wakes="10de", given="/dev/nvidiactl", says=r"^index, |NVML|nvidia-ml-py")],
-    adds=(Driver, Gpu, GpuProcess, CardState), marks=("--query-gpu", "remapped_rows.", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, ", "index, ", "compute_mode", "mig.mode.current"),
-)  # fmt: skip
+    inputs=[
+        Run(
+            (sys.executable, str(Path(nvml.__file__))), seconds=10, wakes="10de", given="/dev/nvidiactl", says=r"^index, |NVML|nvidia-ml-py"
+        )
+    ],
+    adds=(Driver, Gpu, GpuProcess, CardState),
+    marks=(
+        "--query-gpu",
+        "remapped_rows.",
+        "driver_version",
+        "memory.total",
+        "compute_cap",
+        "pci.bus_id",
+        "name, ",
+        "index, ",
+        "compute_mode",
+        "mig.mode.current",
+    ),
+)
 def nvidia_csv(text: Text) -> Statements:
     """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it; behind rigup's own, who has a card's memory."""
     yield from processes_of_nvml(text)

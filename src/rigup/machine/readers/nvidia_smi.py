@@ -41,9 +41,11 @@ _MODES = {"E. Process": "Exclusive_Process", "E. Thread": "Exclusive_Thread"}
 
 
 @reads(
-    adds=(Driver, Gpu), inputs=[Run(("nvidia-smi",), seconds=10, wakes="10de", says=_ANSWERS)],
-    marks=("NVIDIA-SMI", "CUDA Version:", "Persistence-M", "MiB /", "KMD Version", "| 00000000:", "| 0000:", "|   00000000:"), matched="program",
-)  # fmt: skip
+    adds=(Driver, Gpu),
+    inputs=[Run(("nvidia-smi",), seconds=10, wakes="10de", says=_ANSWERS)],
+    marks=("NVIDIA-SMI", "CUDA Version:", "Persistence-M", "MiB /", "KMD Version", "| 00000000:", "| 0000:", "|   00000000:"),
+    matched="program",
+)
 def nvidia_smi(text: Text) -> Statements:
     """The table: banner, cards, MIG devices."""
     yield from _banner(text)
@@ -121,12 +123,7 @@ def driver_of_windows(text: Text) -> Statements:
             yield hit.states(Platform, system="linux", wsl=2)
 
 
-@reads(
-    adds=(Gpu,),
-    inputs=[Run(("nvidia-smi", "-L"), seconds=10, wakes="10de", says=_ANSWERS)],
-    marks=("(UUID: ",),
-    matched="program",
-)
+@reads(adds=(Gpu,), inputs=[Run(("nvidia-smi", "-L"), seconds=10, wakes="10de", says=_ANSWERS)], marks=("(UUID: ",), matched="program")
 def nvidia_list(text: Text) -> Statements:
     """`nvidia-smi -L`, and the head lines of nvlink's and other listings."""
     cards = list(text.each(_LISTED))[:_MOST]

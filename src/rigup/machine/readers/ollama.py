@@ -33,7 +33,5 @@ def ollama_environment(text: Text) -> Statements:
             else:
                 draft.lacks("value")
             for variable in draft.facts():
-                variable.place = (
-                    variable.place if variable.place.process else variable.place._replace(process="service:ollama")
-                )
+                variable.place = variable.place if variable.place.process else variable.place._replace(process="service:ollama")
                 yield variable

@@ -17,7 +17,7 @@ _LISTED = (
     r"^[> \t]{0,40}" + _PART + r"(?:-20\d\d\.\d{1,2})?-" + _RELEASE + r"\.(?:x86_64|noarch)[ \t]*$",
     r"^[> \t]{0,40}i\+?[ \t]{0,4}\|[ \t]{0,4}" + _PART + r"(?:-20\d\d\.\d{1,2})?[ \t]{0,60}\|[^\n]{0,120}?" + _RELEASE,
     r"^[> \t]{0,40}(?:local/)?" + _PART + r" " + _RELEASE + r"-\d{1,3}(?: \[installed\])?[ \t]*$",
-)  # fmt: skip
+)
 
 
 @reads(adds=(Toolkit,), marks=("intel-oneapi-",), rank=-1)
@@ -29,9 +29,7 @@ def oneapi_packages(text: Text) -> Statements:
 @reads(adds=(Toolkit,), marks=("oneAPI DPC++",), rank=-1)
 def oneapi_compiler(text: Text) -> Statements:
     """`Intel(R) oneAPI DPC++/C++ Compiler 2025.1.1 (2025.1.1.20250418)`, the answer of `icpx --version`."""
-    yield from _newest(
-        text.each(r"\bIntel\(R\) oneAPI DPC\+\+/C\+\+ Compiler (?P<version>20\d\d\.\d{1,2})(?:\.\d{1,2})? \(20")
-    )
+    yield from _newest(text.each(r"\bIntel\(R\) oneAPI DPC\+\+/C\+\+ Compiler (?P<version>20\d\d\.\d{1,2})(?:\.\d{1,2})? \(20"))
 
 
 _OF_WINDOWS = (

@@ -19,13 +19,30 @@ _PLANS = (
     # conda: `pytorch  2.1.0-py3.11_cuda12.1_cudnn8.9.2_0 --> 2.1.0-py3.11_cpu_0 [channel]`
     _BEGINS + _NAME + r":?[ \t]{1,60}\d[\w.!~-]{1,80}(?: \S{2,40})? -->[ \t]{1,8}" + _VERSION + "-" + _BUILD + r"(?:[ \t]|$)",
     # mamba and pixi: name, version, build, then channel, size or kind in any order
-    _BEGINS + _NAME + r"[ \t]{1,60}" + _VERSION + r"[ \t]{1,60}" + _BUILD + r"[ \t]{1,60}(?:[\w./-]{2,60}[ \t]{1,40})?[\d.]{1,8}[ \t]?[kKMG]i?B?(?:[ \t]|$)",
-)  # fmt: skip
+    _BEGINS
+    + _NAME
+    + r"[ \t]{1,60}"
+    + _VERSION
+    + r"[ \t]{1,60}"
+    + _BUILD
+    + r"[ \t]{1,60}(?:[\w./-]{2,60}[ \t]{1,40})?[\d.]{1,8}[ \t]?[kKMG]i?B?(?:[ \t]|$)",
+)
 _ASKED = r"\b(?:install|create|add|update)\b[^\n]{0,200}(?:\bcpuonly\b|\bpytorch-cpu\b|=cpu|\btensorflow-cpu\b|-mutex=\S{0,8}cpu)"
 _VARIANT = lazy_regex(r"(?:^|_)(?:cpu|cuda|gpu|mkl|eigen|rocm)|^py\d|^h[0-9a-f]{7}|_\d{1,3}~?$|^\d{1,3}$|~$")
 
 
-_PLANNED = ("::pytorch", "::libtorch", "::tensorflow", "::cpuonly", "::torchvision", " --> ", "pytorch ", "libtorch ", "cpuonly ", "tensorflow ")  # fmt: skip
+_PLANNED = (
+    "::pytorch",
+    "::libtorch",
+    "::tensorflow",
+    "::cpuonly",
+    "::torchvision",
+    " --> ",
+    "pytorch ",
+    "libtorch ",
+    "cpuonly ",
+    "tensorflow ",
+)
 
 
 def _near(text: Text, forms: tuple[str, ...], marks: tuple[str, ...]) -> Iterator[Hit]:
@@ -41,7 +58,7 @@ def planned_packages(text: Text) -> Statements:
     for hit in _near(text, _PLANS, _PLANNED) if not wanted else ():
         name = kept(hit["name"])
         if name and _VARIANT.search(hit["build"]):
-            yield hit.states(Package, name=name, version=hit["version"], build=hit["build"].rstrip("~"), manager="conda")  # fmt: skip
+            yield hit.states(Package, name=name, version=hit["version"], build=hit["build"].rstrip("~"), manager="conda")
     if hit_ := text.first(r"/osx-(?:arm64|64)::"):
         yield hit_.states(Platform, system="macos")
 
@@ -71,9 +88,18 @@ _AT_MAC = (
 
 
 _OF_SYSTEMS = (
-    "ocation: ", "site-packages", "-win_amd64.whl", "tensorflow-intel", "tensorflow_intel", "pywin", "win32-setctime", "-macosx_", "tensorflow-macos",
-    "tensorflow-metal", "pyobjc",
-)  # fmt: skip
+    "ocation: ",
+    "site-packages",
+    "-win_amd64.whl",
+    "tensorflow-intel",
+    "tensorflow_intel",
+    "pywin",
+    "win32-setctime",
+    "-macosx_",
+    "tensorflow-macos",
+    "tensorflow-metal",
+    "pyobjc",
+)
 
 
 @reads(marks=_OF_SYSTEMS, adds=(Platform,), rank=-2)
@@ -109,17 +135,7 @@ _PINNED = (
     r"^[ \t]{0,8}\"?(?P<name>" + _KIN + r")\"? ?= ?\{ ?version ?= ?\"={0,2}(?P<version>\d[\w.+]{2,30})\"",
     r"(?:^|[{,(\s])['\"](?P<name>" + _KIN + r")['\"] ?[:,] ?['\"](?P<version>\d\.\d{1,2}\.\d{1,2}[\w.+]{0,16})['\"]",
 )
-_PINS = (
-    "torch==",
-    "tensorflow==",
-    "jaxlib==",
-    "{version",
-    "{ version",
-    "'torch'",
-    '"torch"',
-    "'torchvision'",
-    '"torchvision"',
-)
+_PINS = ("torch==", "tensorflow==", "jaxlib==", "{version", "{ version", "'torch'", '"torch"', "'torchvision'", '"torchvision"')
 
 
 @reads(marks=_PINS, adds=(Package,), rank=-3)
@@ -137,7 +153,7 @@ def locked_packages(text: Text) -> Statements:
         yield from _pip(text, hit.start, hit["name"], hit["version"])
 
 
-_FETCHED = r"^[ \t]{0,8}(?:Downloading |Extracting |Linking )?(?P<name>pytorch|libtorch|torchvision|tensorflow|tensorflow-base|jaxlib)-(?P<version>\d[\w.]{0,20})(?:-(?P<build>\w{3,60}?)(?:\.conda|\.tar\.bz2)?[ \t]*$|[ \t]{1,30}\|[ \t]{1,30}(?P<shown>[\w.]{3,60})[ \t]{1,30}[\d.]{1,8} ?[kKMG]?B\b)"  # fmt: skip
+_FETCHED = r"^[ \t]{0,8}(?:Downloading |Extracting |Linking )?(?P<name>pytorch|libtorch|torchvision|tensorflow|tensorflow-base|jaxlib)-(?P<version>\d[\w.]{0,20})(?:-(?P<build>\w{3,60}?)(?:\.conda|\.tar\.bz2)?[ \t]*$|[ \t]{1,30}\|[ \t]{1,30}(?P<shown>[\w.]{3,60})[ \t]{1,30}[\d.]{1,8} ?[kKMG]?B\b)"
 _FILES = ("pytorch-", "libtorch-", "tensorflow-", "jaxlib-")
 
 

@@ -122,9 +122,7 @@ def conda_configuration(text: Text) -> Statements:
     """`channels:` and what is listed below it; the first goes before the others."""
     form = r"^(?P<name>channels|default_channels|proxy_servers|channel_alias):(?P<inline>[^\n]{0,500})(?P<items>(?:\n[ \t]{0,8}(?:-|\w{2,8}:)[ \t][^\n]{1,300}){0,50})"
     for hit in text.each(form):
-        words = re.findall(
-            r"(?:^|[\s,\[])(?:-|https?:(?!//))?[ \t]{0,4}([\w.:/@-]{2,300})", hit["inline"] + hit["items"]
-        )
+        words = re.findall(r"(?:^|[\s,\[])(?:-|https?:(?!//))?[ \t]{0,4}([\w.:/@-]{2,300})", hit["inline"] + hit["items"])
         values = [_plain(word) for word in words if word not in ("http:", "https:")]
         if values:
             name = hit["name"].replace("_", "-")
@@ -151,11 +149,6 @@ def apt_proxy(text: Text) -> Statements:
     """`Acquire::http::Proxy "http://proxy.example:3128";`: what the distribution's packages go through."""
     for hit in text.each(r"^[ \t]{0,8}Acquire::https?::[Pp]roxy[ \t]{1,8}\"(?P<value>[^\"\n]{4,300})\""):
         draft = Draft(text, PackageSource, hit.start)
-        for name, value in (
-            ("tool", "apt"),
-            ("name", "proxy"),
-            ("entries", [_plain(hit["value"])]),
-            ("path", text.source),
-        ):
+        for name, value in (("tool", "apt"), ("name", "proxy"), ("entries", [_plain(hit["value"])]), ("path", text.source)):
             draft.add(name, value)
         yield from draft.facts()

@@ -29,9 +29,7 @@ _CONDA = (
     + r")[ \t]{1,40}(?P<build>[\w.*]{1,80})(?:[ \t]{1,20}\[[\w-]{1,20}\])?(?:[ \t]{1,40}(?P<channel>[\w./:-]{1,80}))?[ \t]*$"
 )
 _PIP = (
-    r"^[> \t]{0,40}(?P<name>[A-Za-z][\w.-]{1,60})(?:[ \t]{1,60}|==)(?P<version>"
-    + _VERSION
-    + r")[ \t]*(?:(?:/|[A-Za-z]:\\)[^\n]{0,200})?$"
+    r"^[> \t]{0,40}(?P<name>[A-Za-z][\w.-]{1,60})(?:[ \t]{1,60}|==)(?P<version>" + _VERSION + r")[ \t]*(?:(?:/|[A-Za-z]:\\)[^\n]{0,200})?$"
 )
 _OLD_PIP = r"^[> \t]{0,40}(?P<name>[A-Za-z][\w.-]{1,60}) \((?P<version>" + _VERSION + r")(?:, [^)\n]{1,120})?\)[ \t]*$"
 _SECTION = (
@@ -80,12 +78,8 @@ def listed_libraries(text: Text) -> Statements:
 def conda_listing(text: Text) -> Statements:
     """`conda list`, micromamba's and pixi's alike: name, version, build, channel."""
     for hit in text.each(_CONDA):
-        if re.match(
-            r"py\w*?_|py\d|(?:mkl|eigen|gpu)_py|[0-9a-z]*_\d|pypi|cuda|cpu|h[0-9a-f]{7}|\d{1,3}$", hit["build"]
-        ):
-            yield from _package(
-                hit, "pip" if "pypi" in (hit["build"], hit["channel"]) or hit["build"].startswith("pypi") else "conda"
-            )
+        if re.match(r"py\w*?_|py\d|(?:mkl|eigen|gpu)_py|[0-9a-z]*_\d|pypi|cuda|cpu|h[0-9a-f]{7}|\d{1,3}$", hit["build"]):
+            yield from _package(hit, "pip" if "pypi" in (hit["build"], hit["channel"]) or hit["build"].startswith("pypi") else "conda")
     for hit in text.each(_EXPORT):
         yield from _package(hit, "pip" if hit["build"].startswith("pypi") else "conda")
 
@@ -122,10 +116,7 @@ def _neighbours(hit: Hit) -> bool:
     before = body[body.rfind("\n", 0, max(start - 1, 0)) + 1 : max(start - 1, 0)]
     stop = body.find("\n", end + 1)
     after = body[end + 1 : stop if stop >= 0 else len(body)]
-    return any(
-        re.fullmatch(_PIP.strip("^$"), line[:200]) or re.match(r"[> \t]{0,40}-{4,}[ -]*$", line[:200])
-        for line in (before, after)
-    )
+    return any(re.fullmatch(_PIP.strip("^$"), line[:200]) or re.match(r"[> \t]{0,40}-{4,}[ -]*$", line[:200]) for line in (before, after))
 
 
 def kept(name: str) -> str | None:
@@ -161,9 +152,7 @@ _DPKG = (
     + r")[ \t]{1,80}(?P<version>\d[\w.+:~-]{0,80})(?:[ \t]|$)"
 )
 _APT = (
-    r"^[> \t]{0,40}(?P<name>"
-    + _GPU_PACKAGE
-    + r")/[\w,.-]{1,60} (?P<version>\d[\w.+:~-]{0,80}) [a-z0-9]{3,8} \[(?P<state>[^\]\n]{1,60})\]"
+    r"^[> \t]{0,40}(?P<name>" + _GPU_PACKAGE + r")/[\w,.-]{1,60} (?P<version>\d[\w.+:~-]{0,80}) [a-z0-9]{3,8} \[(?P<state>[^\]\n]{1,60})\]"
 )
 _RPM = (
     r"^[> \t]{0,40}(?P<name>(?:x11-drv-|xorg-x11-drv-)?"
@@ -174,9 +163,7 @@ _PACMAN = r"^[> \t]{0,40}(?:local/)?(?P<name>(?:lib32-)?(?:nvidia|cuda|cudnn|roc
 
 # dpkg --get-selections: "libnvidia-compute-510:amd64    install"; dpkg-query -W: a version instead of the word
 _CHOSEN = (
-    r"^[> \t]{0,8}(?P<name>"
-    + _GPU_PACKAGE
-    + r")(?:[ \t]{1,80}(?P<word>install|hold|deinstall|purge)|\t{1,8}\d[\w.+:~-]{2,60})[ \t]*$"
+    r"^[> \t]{0,8}(?P<name>" + _GPU_PACKAGE + r")(?:[ \t]{1,80}(?P<word>install|hold|deinstall|purge)|\t{1,8}\d[\w.+:~-]{2,60})[ \t]*$"
 )
 
 

@@ -115,9 +115,7 @@ def _facts(hit: Hit, answers: dict[str, str], named: str) -> Iterator[Fact]:
     if row := one_gpu(answers.get("name", "")):
         index = re.search(r"\((?:['\"]?cuda:)?(\d{1,2})?['\"]?\)\Z", named)
         number = {"runtime_index": int(index[1] or 0)} if index else {}
-        yield hit.states(
-            Gpu, name=answers["name"], vendor=row.vendor, **number, **({"isa": row.isa} if row.isa else {})
-        )
+        yield hit.states(Gpu, name=answers["name"], vendor=row.vendor, **number, **({"isa": row.isa} if row.isa else {}))
     if chip := gfx(answers.get("chip", "")):
         yield hit.states(Gpu, vendor="amd", shown_isa=chip)
     if answers.get("machine") in ("x86_64", "arm64"):

@@ -25,9 +25,7 @@ def account(text: Text) -> Statements:
     """`id` as it prints."""
     whole = r"(?:uid=(?P<uid>\d+)\((?P<user>[^)]*)\).*?{0}=|(?<!\w){0}=(?=\d+(?:,\d+)*(?:\(|\s*$)))(?P<groups>.*)"
     for hit in text.each(whole.format(_GROUPS)):
-        known = {
-            name: int(value) if name == "uid" else value for name, value in hit.found().items() if name != "groups"
-        }
+        known = {name: int(value) if name == "uid" else value for name, value in hit.found().items() if name != "groups"}
         yield hit.states(
             Account,
             groups=[name or number for number, name in _NAMED_GROUPS.findall(hit["groups"])],
@@ -43,7 +41,5 @@ def account(text: Text) -> Statements:
 )
 def device_nodes(text: Text) -> Statements:
     """`ls -l` of device files: `crw-rw---- 1 root render 235, 0 Nov 1 10:00 /dev/kfd`."""
-    for hit in text.each(
-        r"(?P<mode>[cb][rwxsStT-]{9})(?P<acl>[+.@]?) +\d+ +(?P<owner>\S+) +(?P<group>\S+) .*?(?P<path>/dev/\S+)"
-    ):
+    for hit in text.each(r"(?P<mode>[cb][rwxsStT-]{9})(?P<acl>[+.@]?) +\d+ +(?P<owner>\S+) +(?P<group>\S+) .*?(?P<path>/dev/\S+)"):
         yield hit.states(DeviceNode, **{**hit.found(), "acl": hit["acl"] == "+"})

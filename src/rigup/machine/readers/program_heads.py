@@ -18,15 +18,29 @@ _CARDS = (
 )
 
 
-@reads(adds=(Gpu,), marks=("Max memory: ", "Torch detected ", "Device: device=", "GPU device = cuda", "Using torch device: ", "**Name:** cuda", "device_type", "device_name", "gpu_name", "torch.cuda.device:", '"cuda:'), rank=0)  # fmt: skip
+@reads(
+    adds=(Gpu,),
+    marks=(
+        "Max memory: ",
+        "Torch detected ",
+        "Device: device=",
+        "GPU device = cuda",
+        "Using torch device: ",
+        "**Name:** cuda",
+        "device_type",
+        "device_name",
+        "gpu_name",
+        "torch.cuda.device:",
+        '"cuda:',
+    ),
+    rank=0,
+)
 def card_of_a_head_line(text: Text) -> Statements:
     """`Torch detected GPU: NVIDIA GeForce GTX 1060 6GB VRAM 6144 Arch (6, 1) Cores 10`."""
     for form in _CARDS:
         for hit in text.each(form):
             if row := one_gpu(hit["name"]):
-                yield from says(
-                    text, Gpu, hit.start, vendor=row.vendor, name=hit["name"], isa=row.isa or None, seen_by="torch"
-                )
+                yield from says(text, Gpu, hit.start, vendor=row.vendor, name=hit["name"], isa=row.isa or None, seen_by="torch")
 
 
 _BUILD = r"(?P<version>[12]\.\d{1,2}\.\d{1,2}\+(?:cpu|cu\d{2,3}|xpu|rocm\d[\d.]{0,6}))"

@@ -43,9 +43,7 @@ def _same_program(before: str) -> str:
     starts = [
         match.start()
         for match in re.finditer(
-            r"^(?:Python \d\.\d|.{0,80}[$#] python|`{0,3}(?:def |class |if __name__)|[\w.]{0,60}(?:Error|Exception):)",
-            before,
-            re.MULTILINE,
+            r"^(?:Python \d\.\d|.{0,80}[$#] python|`{0,3}(?:def |class |if __name__)|[\w.]{0,60}(?:Error|Exception):)", before, re.MULTILINE
         )
     ]
     return re.sub(r"#[^\n]*", "", before[starts[-1] if starts else 0 :])
@@ -97,8 +95,13 @@ def cards_of_a_maker(gpu: Gpu, facts: Facts) -> Iterator[CardCount]:
     if not maker or reading is None:
         return
     uuids = [card.uuid for card in keyed_cards if card.knows("uuid")]
-    values = {"vendor": maker, "count": len(keyed_cards), "uuids": uuids, "usable": sum(card.knows("seen_by") for card in keyed_cards),
-              "mig": any(card.get("mig") or card.get("partitions") for card in keyed_cards)}  # fmt: skip
+    values = {
+        "vendor": maker,
+        "count": len(keyed_cards),
+        "uuids": uuids,
+        "usable": sum(card.knows("seen_by") for card in keyed_cards),
+        "mig": any(card.get("mig") or card.get("partitions") for card in keyed_cards),
+    }
     yield CardCount(gpu.place, {name: reading._replace(value=value) for name, value in values.items()})
 
 

@@ -11,15 +11,30 @@ from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Text
 
 _MOST = 200  # devices of one record
-_FIELDS = {**dict.fromkeys(("env", "framework", "build", "name", "isa", "pci_address", "uuid", "driver", "kernel",
-                            "override", "recorded_at", "failed", "prefix"), str), "checks": int}  # fmt: skip
+_FIELDS = {
+    **dict.fromkeys(
+        (
+            "env",
+            "framework",
+            "build",
+            "name",
+            "isa",
+            "pci_address",
+            "uuid",
+            "driver",
+            "kernel",
+            "override",
+            "recorded_at",
+            "failed",
+            "prefix",
+        ),
+        str,
+    ),
+    "checks": int,
+}
 
 
-@reads(
-    Proof,
-    inputs=[File("{StateFolder.path}/rigup/proofs/*/*.json")],
-    marks=('"' + SCHEMA + '"',),
-)
+@reads(Proof, inputs=[File("{StateFolder.path}/rigup/proofs/*/*.json")], marks=('"' + SCHEMA + '"',))
 def proof(text: Text) -> Statements:
     """`{"environment": …, "devices": [{"env": …, "framework": "torch", "build": …, "isa": …}]}`."""
     for row in _devices(text.body):

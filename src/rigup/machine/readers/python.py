@@ -25,9 +25,7 @@ _SITE = "/lib{,64}/python3*/{site,dist}-packages/"
 _WINDOWS = "/Lib/site-packages/"
 _CONDAS = "{miniconda3,anaconda3,miniforge3,mambaforge,micromamba,.conda}"
 # Where a packages folder lies, its environment's prefix before it.
-_PREFIX = lazy_regex(
-    r"(?P<prefix>[^\s'\"]{0,300}?)/(?:lib(?:64)?/python(?P<python>3(?:\.\d{1,2})?t?)|Lib)/(?:site|dist)-packages/"
-)
+_PREFIX = lazy_regex(r"(?P<prefix>[^\s'\"]{0,300}?)/(?:lib(?:64)?/python(?P<python>3(?:\.\d{1,2})?t?)|Lib)/(?:site|dist)-packages/")
 _LINE = r"^[^\n]{0,120}?(?P<path>(?:[A-Za-z]:)?/[^\n]{0,300}?)(?: -> [^\n]{0,200})?$"
 
 
@@ -42,10 +40,7 @@ _LINE = r"^[^\n]{0,120}?(?P<path>(?:[A-Za-z]:)?/[^\n]{0,300}?)(?: -> [^\n]{0,200
 def pyvenv(text: Text) -> Statements:
     """`home = /usr/bin`, `version = 3.11.4`: a virtual environment and the interpreter below it."""
     prefix = text.source.rpartition("/")[0]
-    lines = {
-        hit["key"].lower(): hit
-        for hit in text.each(r"^(?P<key>home|version|version_info|executable) ?= ?(?P<value>[^\n]{1,300})$")
-    }
+    lines = {hit["key"].lower(): hit for hit in text.each(r"^(?P<key>home|version|version_info|executable) ?= ?(?P<value>[^\n]{1,300})$")}
     if not lines or not prefix:
         return
     draft = Draft(text, PythonEnv, next(iter(lines.values())).start)
@@ -88,9 +83,7 @@ def conda_list(text: Text) -> Statements:
 )
 def packages_folders(text: Text) -> Statements:
     """The system's own packages, and those that a user put beside them."""
-    for hit in text.each(
-        r"(?P<prefix>/[^\n]{1,300}?)/lib(?:64)?/python(?P<version>3(?:\.\d{1,2}t?)?)/(?:site|dist)-packages$"
-    ):
+    for hit in text.each(r"(?P<prefix>/[^\n]{1,300}?)/lib(?:64)?/python(?P<version>3(?:\.\d{1,2}t?)?)/(?:site|dist)-packages$"):
         prefix = _path(hit["prefix"])
         kind = "user" if prefix.endswith("/.local") else "system"
         known = {"version": hit["version"]} if "." in hit["version"] else {}
@@ -112,9 +105,7 @@ def packages_folders(text: Text) -> Statements:
 def torch_version(text: Text) -> Statements:
     """`__version__ = '2.6.0+cu124'`, `cuda: Optional[str] = '12.4'`, `hip … = None`: what the build says of itself."""
     env = _PREFIX.search(text.source)
-    form = (
-        r"^(?P<name>__version__|cuda|hip|xpu)(?:: ?[\w.\[\] |]{1,40})? ?= ?(?:['\"](?P<value>[^'\"\n]{1,80})['\"]|None)"
-    )
+    form = r"^(?P<name>__version__|cuda|hip|xpu)(?:: ?[\w.\[\] |]{1,40})? ?= ?(?:['\"](?P<value>[^'\"\n]{1,80})['\"]|None)"
     fields = {hit["name"]: hit for hit in text.each(form)}
     if "__version__" not in fields or not fields["__version__"]["value"]:
         return
@@ -130,17 +121,12 @@ def torch_version(text: Text) -> Statements:
 
 
 @reads(
-    inputs=[
-        Listing("{PythonEnv.prefix}" + _SITE + "torch/_C.*"),
-        Listing("{PythonEnv.prefix}" + _WINDOWS + "torch/_C.*"),
-    ],
+    inputs=[Listing("{PythonEnv.prefix}" + _SITE + "torch/_C.*"), Listing("{PythonEnv.prefix}" + _WINDOWS + "torch/_C.*")],
     adds=(Torch, PythonEnv),
 )
 def torch_extension(text: Text) -> Statements:
     """`torch/_C.cpython-311-x86_64-linux-gnu.so`: its name tells for which system it was built."""
-    for hit in text.each(
-        r"(?P<path>/[^\n]{1,400}/)torch/_C\.(?P<tag>cpython-\d{2,4}t?-[\w-]{4,40}|cp\d{2,4}-win_\w{3,8})\.(?:so|pyd)$"
-    ):
+    for hit in text.each(r"(?P<path>/[^\n]{1,400}/)torch/_C\.(?P<tag>cpython-\d{2,4}t?-[\w-]{4,40}|cp\d{2,4}-win_\w{3,8})\.(?:so|pyd)$"):
         env, platform = _PREFIX.search(hit["path"]), _platform(hit["tag"])
         if env and platform:
             yield hit.states(Torch, env=_path(env["prefix"]), platform=platform)
@@ -173,17 +159,12 @@ def torch_wheel(text: Text) -> Statements:
 
 @reads(
     Package,
-    inputs=[
-        Listing("{PythonEnv.prefix}" + _SITE + "*-*.dist-info"),
-        Listing("{PythonEnv.prefix}" + _WINDOWS + "*-*.dist-info"),
-    ],
+    inputs=[Listing("{PythonEnv.prefix}" + _SITE + "*-*.dist-info"), Listing("{PythonEnv.prefix}" + _WINDOWS + "*-*.dist-info")],
     marks=(".dist-info",),
 )
 def dist_infos(text: Text) -> Statements:
     """`torch-2.6.0+cu124.dist-info`: a folder for each package, named by it."""
-    for hit in text.each(
-        r"(?P<path>/[^\n]{1,400}/)(?P<name>[A-Za-z][\w.]{0,80})-(?P<version>\d[\w.+!]{0,60})\.dist-info$"
-    ):
+    for hit in text.each(r"(?P<path>/[^\n]{1,400}/)(?P<name>[A-Za-z][\w.]{0,80})-(?P<version>\d[\w.+!]{0,60})\.dist-info$"):
         name, env = _SIGNS.sub("-", hit["name"]).lower(), _PREFIX.search(hit["path"])
         if env and _PACKAGE.fullmatch(name):
             yield hit.states(Package, env=_path(env["prefix"]), name=name, version=hit["version"], manager="pip")
@@ -199,9 +180,7 @@ def conda_packages(text: Text) -> Statements:
         if hit["name"] == "python":
             yield hit.states(PythonEnv, prefix=prefix, kind="conda", version=hit["version"])
         elif _PACKAGE.fullmatch(hit["name"].replace("_", "-")):
-            yield hit.states(
-                Package, env=prefix, name=hit["name"], version=hit["version"], build=hit["build"], manager="conda"
-            )
+            yield hit.states(Package, env=prefix, name=hit["name"], version=hit["version"], build=hit["build"], manager="conda")
 
 
 @reads(HomeFolder, inputs=[Listing("/home/*")])

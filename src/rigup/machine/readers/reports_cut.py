@@ -15,7 +15,7 @@ _END = r"[ \t]*$"
 _VERSION = r"(?P<version>\d\.\d{1,2}\.\d{1,2}[\w.]{0,12}(?:\+[a-z]{2,4}[\d.]{0,8})?)"
 
 
-@reads(marks=("pytorch.version:", "pytorch.cuda:", "gpu.compute_capability:", "build.torch_version:"), adds=(Torch, Gpu), rank=0)  # fmt: skip
+@reads(marks=("pytorch.version:", "pytorch.cuda:", "gpu.compute_capability:", "build.torch_version:"), adds=(Torch, Gpu), rank=0)
 def xformers_info(text: Text) -> Statements:
     """`python -m xformers.info`: `pytorch.version: 2.2.1+cpu`, `pytorch.cuda: not available`, `gpu.name: NVIDIA A100`."""
     version, cuda = (
@@ -40,9 +40,7 @@ def bitsandbytes_report(text: Text) -> Statements:
     for hit in text.each(r"[Hh]ighest [Cc]ompute [Cc]apability among GPUs detected: (?P<told>\d{1,2}\.\d)"):
         yield from says(text, Gpu, hit.start, vendor="nvidia", isa=isa_of_capability(hit["told"]), seen_by="cuda")
     block = (
-        r"^PyTorch: "
-        + _VERSION
-        + r"[ \t]*\n[ \t]{1,4}CUDA: (?P<cuda>N/A|\d{1,2}\.\d)[ \t]*\n[ \t]{1,4}HIP: (?P<hip>N/A|\d[\w.-]{1,30})"
+        r"^PyTorch: " + _VERSION + r"[ \t]*\n[ \t]{1,4}CUDA: (?P<cuda>N/A|\d{1,2}\.\d)[ \t]*\n[ \t]{1,4}HIP: (?P<hip>N/A|\d[\w.-]{1,30})"
     )
     for hit in text.each(block):
         toolkits = {key: None if hit[key] == "N/A" else hit[key] for key in ("cuda", "hip")}
@@ -54,18 +52,14 @@ def build_without_cuda(text: Text) -> Statements:
     """`torch.__config__.show()` and mmcv's copy of it: behind the line of the processor comes CUDA's, where the build has it."""
     if re.search(r"CUDA Runtime|HIP Runtime|USE_(?:CUDA|ROCM)=(?:1|ON)|MPS|_M_ARM64", text.body):
         return
-    for hit in text.each(
-        r"^[> \t]{0,8}- CPU capability usage: \w{2,20}[ \t]*\n[> \t]{0,8}(?:- Build settings:|TorchVision:|\n)"
-    ):
+    for hit in text.each(r"^[> \t]{0,8}- CPU capability usage: \w{2,20}[ \t]*\n[> \t]{0,8}(?:- Build settings:|TorchVision:|\n)"):
         yield hit.states(Torch, cuda=None, hip=None)
 
 
-_NVIDIAS = r"^[> \t]{0,40}(?:\[(?:pip3?|conda)\] )?nvidia-(?:cublas|cudnn|nccl|cufft|cusparse|cuda-nvrtc|cuda-runtime|nvjitlink)-cu(?P<major>1[1-3])(?:==|[ \t]{1,60})\d"  # fmt: skip
+_NVIDIAS = r"^[> \t]{0,40}(?:\[(?:pip3?|conda)\] )?nvidia-(?:cublas|cudnn|nccl|cufft|cusparse|cuda-nvrtc|cuda-runtime|nvjitlink)-cu(?P<major>1[1-3])(?:==|[ \t]{1,60})\d"
 _PLAIN = r"^[> \t]{0,40}(?:\[(?:pip3?|conda)\] )?torch(?:==|[ \t]{1,60})(?P<version>\d\.\d{1,2}\.\d)" + _END
 
-_JUST_NOW = (
-    r"^[ \t]{0,4}Successfully installed (?:\S{3,60} ){0,120}?torch-(?P<version>\d\.\d{1,2}\.\d)(?= |$)[^\n]{0,4000}"
-)
+_JUST_NOW = r"^[ \t]{0,4}Successfully installed (?:\S{3,60} ){0,120}?torch-(?P<version>\d\.\d{1,2}\.\d)(?= |$)[^\n]{0,4000}"
 _BROUGHT = r" nvidia-[a-z-]{3,30}-cu(1[1-3])-\d"
 
 
@@ -84,9 +78,7 @@ def torch_among_nvidias_packages(text: Text) -> Statements:
 def inspected_container(text: Text) -> Statements:
     """`docker inspect`: what a container was started with; of several nobody knows which one is meant."""
     requests = {hit["value"] for hit in text.each(r"\"DeviceRequests\": ?(?P<value>null|\[\]|\[)")}
-    runtime = text.first(
-        r"\"Runtime\": ?\"nvidia\"|\"(?:NVIDIA_VISIBLE_DEVICES|PathOnHost\": ?\"/dev/(?:nvidia|kfd|dri))"
-    )
+    runtime = text.first(r"\"Runtime\": ?\"nvidia\"|\"(?:NVIDIA_VISIBLE_DEVICES|PathOnHost\": ?\"/dev/(?:nvidia|kfd|dri))")
     hit = text.first(r"\"DeviceRequests\": ?(?:null|\[\])")
     if hit and len(requests) == 1 and not runtime:
         world = hit.states(World, container="docker", gpu_requested=False)
@@ -97,14 +89,14 @@ def inspected_container(text: Text) -> Statements:
 @reads(marks=("TRES_PER_NODE", "TresPerNode="), adds=(JobRequest,), rank=-2)
 def job_by_one_line(text: Text) -> Statements:
     """squeue with `%b` and `N/A` in the only row; `TresPerNode=gres:gpu:1` cut out of scontrol's report."""
-    head = text.first(r"^[ \t]{0,12}(?P<names>[A-Z][A-Z_() \t]{3,200}?[ \t]TRES_PER_NODE(?:[ \t][A-Z_() \t]{0,100})?)\n(?P<row>[^\n]{5,300})(?:\n(?!\s{0,8}\d)|\Z)")  # fmt: skip
+    head = text.first(
+        r"^[ \t]{0,12}(?P<names>[A-Z][A-Z_() \t]{3,200}?[ \t]TRES_PER_NODE(?:[ \t][A-Z_() \t]{0,100})?)\n(?P<row>[^\n]{5,300})(?:\n(?!\s{0,8}\d)|\Z)"
+    )
     if head:
         names, row = head["names"].split(), head["row"].split()
         if len(row) == len(names) and row[names.index("TRES_PER_NODE")] in ("N/A", "(null)"):
             yield head.states(JobRequest, asked=False)
-    counts = {
-        hit["count"] for hit in text.each(r"\bTresPerNode=gres[:/]gpu(?::[a-zA-Z]\w{0,20})?[:=](?P<count>\d{1,2})\b")
-    }
+    counts = {hit["count"] for hit in text.each(r"\bTresPerNode=gres[:/]gpu(?::[a-zA-Z]\w{0,20})?[:=](?P<count>\d{1,2})\b")}
     if len(counts) == 1:
         hit = text.first(r"\bTresPerNode=gres")
         if hit:
@@ -112,11 +104,9 @@ def job_by_one_line(text: Text) -> Statements:
 
 
 _CARD = r"(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce|TITAN|RTX|GRID)[\w ().-]{1,60}?)"
-_FIELD = r"(?:\d{1,2}|GPU-[0-9a-f-]{36}|[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d|\d{1,2}\.\d|\d{3}\.\d{2,3}(?:\.\d{1,2})?|\d{1,6} (?:MiB|%|W|MHz)|\d{1,3}\.\d{2} W|\d{1,6}|Default|Exclusive_Process|Prohibited|Enabled|Disabled|P\d{1,2}|N/A|\[[\w /]{3,30}\]|[\d.]{10,16})"  # fmt: skip
+_FIELD = r"(?:\d{1,2}|GPU-[0-9a-f-]{36}|[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d|\d{1,2}\.\d|\d{3}\.\d{2,3}(?:\.\d{1,2})?|\d{1,6} (?:MiB|%|W|MHz)|\d{1,3}\.\d{2} W|\d{1,6}|Default|Exclusive_Process|Prohibited|Enabled|Disabled|P\d{1,2}|N/A|\[[\w /]{3,30}\]|[\d.]{10,16})"
 _LEAST = 1 << 30  # bytes that a card has; less is what of it is in use
-_ROW = (
-    r"^[> \t]{0,8}(?P<before>(?:" + _FIELD + r", ?){0,3})" + _CARD + r"(?P<after>(?:, ?" + _FIELD + r"){1,12})" + _END
-)
+_ROW = r"^[> \t]{0,8}(?P<before>(?:" + _FIELD + r", ?){0,3})" + _CARD + r"(?P<after>(?:, ?" + _FIELD + r"){1,12})" + _END
 
 
 @reads(marks=("NVIDIA ", "Tesla ", "Quadro ", "GeForce ", "TITAN "), adds=(Gpu, Driver), rank=-1)
@@ -139,9 +129,7 @@ def _row(hit: Hit, in_use: bool) -> Iterator[Gpu | Driver]:
     draft.add("seen_by", "nvidia-smi")
     draft.add("nvml_index", int(hit["before"].split(",")[0]) if re.match(r"\d{1,2},", hit["before"]) else None)
     draft.add("pci_address", next((known for part in values if (known := address(part))), None))
-    draft.add(
-        "isa", next((isa_of_capability(part) for part in values if re.fullmatch(r"(?:[3-9]|1[0-2])\.\d", part)), None)
-    )
+    draft.add("isa", next((isa_of_capability(part) for part in values if re.fullmatch(r"(?:[3-9]|1[0-2])\.\d", part)), None))
     memory = [part for part in values if part.endswith(" MiB")]
     total = size(memory[0], "m") if len(memory) == 1 else None
     draft.add("vram", total if total and total >= _LEAST and not in_use else None)
@@ -162,7 +150,10 @@ def nodes_without_their_folder(text: Text) -> Statements:
         yield hit.states(DeviceNode, path=path, acl=hit["acl"] == "+", **rights)
 
 
-_DRIVES = r"^[ \t>*•|-]{0,8}(?:\*{2})?(?:[Kk]ernel )?(?:[Dd]river|[Mm]odule)(?: in use| loaded| used)?(?:\*{2})?[ \t]{0,4}[:=|][ \t*\"]{0,6}(?P<driver>nouveau|nova_core|vfio-pci)\"?" + _END  # fmt: skip
+_DRIVES = (
+    r"^[ \t>*•|-]{0,8}(?:\*{2})?(?:[Kk]ernel )?(?:[Dd]river|[Mm]odule)(?: in use| loaded| used)?(?:\*{2})?[ \t]{0,4}[:=|][ \t*\"]{0,6}(?P<driver>nouveau|nova_core|vfio-pci)\"?"
+    + _END
+)
 
 
 _NONE = r"^[ \t>*•|-]{0,8}(?:\*{2})?(?:NVIDIA |GPU |Kernel )?[Dd]river(?: version| in use)?(?:\*{2})?[ \t]{0,4}[:=|][ \t*]{0,6}(?:none|None|not installed|no driver)[ \t|]*$"

@@ -7,19 +7,11 @@ from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.texts import Hit, Text
 
 _SITE = "{PythonEnv.prefix}/lib{,64}/python3*/{site,dist}-packages/torch/lib/"
-_FOLDERS = (
-    "/opt/{rocm,rocm-*}/lib/",
-    "/usr/lib/{x86_64-linux-gnu/,}",
-    "/usr/lib64/",
-    "/usr/{local/,}lib/ollama/{rocm/,}",
-)
+_FOLDERS = ("/opt/{rocm,rocm-*}/lib/", "/usr/lib/{x86_64-linux-gnu/,}", "/usr/lib64/", "/usr/{local/,}lib/ollama/{rocm/,}")
 _LIBRARIES = ("rocblas", "hipblaslt")
 
 
-@reads(
-    KernelLibrary,
-    inputs=[Listing(folder + name + "/library/*gfx*.*") for folder in (*_FOLDERS, _SITE) for name in _LIBRARIES],
-)
+@reads(KernelLibrary, inputs=[Listing(folder + name + "/library/*gfx*.*") for folder in (*_FOLDERS, _SITE) for name in _LIBRARIES])
 def kernel_files(text: Text) -> Statements:
     """`…/rocblas/library/TensileLibrary_lazy_gfx1030.dat`: a file for each target."""
     found: dict[str, list[str]] = {}
@@ -44,14 +36,7 @@ def runtime_of_wheel(text: Text) -> Statements:
         yield hit.states(Torch, env=hit["env"], own_hsa=True)
 
 
-@reads(
-    inputs=[
-        File("/etc/nv_tegra_release"),
-        File("/proc/device-tree/model"),
-        File("/sys/firmware/devicetree/base/model"),
-    ],
-    adds=(Jetson,),
-)
+@reads(inputs=[File("/etc/nv_tegra_release"), File("/proc/device-tree/model"), File("/sys/firmware/devicetree/base/model")], adds=(Jetson,))
 def jetson_files(text: Text) -> Statements:
     """`# R36 (release), REVISION: 4.3`, `NVIDIA Jetson Orin Nano Developer Kit`."""
     if hit := text.first(r"^# R(?P<major>\d{2}) \(release\), REVISION: (?P<minor>[\d.]{1,8})"):

@@ -195,16 +195,7 @@ VENDORS = {"1002": "amd", "1d94": "hygon"}
 
 
 @reads(
-    adds=(Driver, Gpu),
-    marks=(
-        "MARKET_NAME",
-        "BDF: ",
-        "TOTAL_VRAM",
-        "TARGET_GRAPHICS_VERSION",
-        "AMD-SMI ",
-        "amd-smi static",
-        "BIT_WIDTH: ",
-    ),
+    adds=(Driver, Gpu), marks=("MARKET_NAME", "BDF: ", "TOTAL_VRAM", "TARGET_GRAPHICS_VERSION", "AMD-SMI ", "amd-smi static", "BIT_WIDTH: ")
 )
 def amd_smi(text: Text) -> Statements:
     """`amd-smi static`, `list` and `metric`: a block for each GPU, in sections; and the table."""

@@ -22,8 +22,12 @@ _ANSWERS = r"ROCk module|HSA |\bhsa_|/dev/kfd|error while loading shared librari
 _AGENT = r"^[> \t]{0,40}Agent (?P<number>\d{1,4})[ \t]*$"
 
 
-@reads(adds=(Gpu, KernelModule, Driver), inputs=[Run(("rocminfo",), seconds=8, wakes="1002", says=_ANSWERS)],
-       marks=("HSA Agents", "Marketing Name:", "ROCk module", "hycu module", "amdgcn-amd-amdhsa--", " gfx"), matched="program")  # fmt: skip
+@reads(
+    adds=(Gpu, KernelModule, Driver),
+    inputs=[Run(("rocminfo",), seconds=8, wakes="1002", says=_ANSWERS)],
+    marks=("HSA Agents", "Marketing Name:", "ROCk module", "hycu module", "amdgcn-amd-amdhsa--", " gfx"),
+    matched="program",
+)
 def rocminfo(text: Text) -> Statements:
     """Agents in KFD order; CPUs are agents too."""
     for hit in text.each(r"^[> \t]{0,40}ROCk module (?:version (?P<version>\d\S{1,40}) )?is loaded"):
@@ -120,11 +124,22 @@ def rocm_bandwidth(text: Text) -> Statements:
 
 
 _HIP = {
-    "name": "name", "pcibusid": "bus", "pcideviceid": "device", "pcidomainid": "domain", "pci bus id": "bus",
-    "pci device id": "device", "pci domain id": "domain", "gcnarchname": "arch", "amd gcn arch name": "arch",
-    "totalglobalmem": "memory", "total global memory (mb)": "mib", "uuid of this device": "uuid",
-    "isintegrated": "integrated", "integrated": "integrated", "integrated gpu": "integrated",
-}  # fmt: skip
+    "name": "name",
+    "pcibusid": "bus",
+    "pcideviceid": "device",
+    "pcidomainid": "domain",
+    "pci bus id": "bus",
+    "pci device id": "device",
+    "pci domain id": "domain",
+    "gcnarchname": "arch",
+    "amd gcn arch name": "arch",
+    "totalglobalmem": "memory",
+    "total global memory (mb)": "mib",
+    "uuid of this device": "uuid",
+    "isintegrated": "integrated",
+    "integrated": "integrated",
+    "integrated gpu": "integrated",
+}
 
 
 @reads(adds=(Gpu,), marks=("gcnArchName", "GCN Arch Name"))
@@ -136,9 +151,7 @@ def hip_devices(text: Text) -> Statements:
         end = heads[at + 1].start if at + 1 < len(heads) else len(text.body)
         lines = {_HIP.get(line.key.lower(), ""): (line.value, line.at) for line in keyed(text, hit.start, end)}
         devices[hit.start, int(hit["index"])] = lines
-    for hit in text.each(
-        r"^\[GPU (?P<index>\d{1,3})\] (?P<value>[^\n:]{1,80}(?::[^\n ]{1,60})?)(?:: (?P<key>[^\n]{2,60}))?$"
-    ):
+    for hit in text.each(r"^\[GPU (?P<index>\d{1,3})\] (?P<value>[^\n:]{1,80}(?::[^\n ]{1,60})?)(?:: (?P<key>[^\n]{2,60}))?$"):
         inner = devices.setdefault((-1, int(hit["index"])), {"at": ("", hit.start)})
         inner.setdefault(_HIP.get(hit["key"].lower(), "") if hit["key"] else "name", (hit["value"], hit.start))
     for (start, index), lines in devices.items():
@@ -153,9 +166,12 @@ def _hip_device(text: Text, at: int, index: int, values: dict[str, tuple[str, in
     if where[1] is not None and where[2] is not None:
         draft.add("pci_address", f"{where[0] or 0:04x}:{where[1] & 0xFF:02x}:{where[2] & 0x1F:02x}.0", values["bus"][1])
     for key, field, value in (
-        ("name", "name", product), ("arch", "shown_isa", gfx), ("memory", "vram", size),
-        ("mib", "vram", lambda text: size(text, "m")), ("uuid", "uuid", lambda text: uuid("GPU-" + text.strip())),
-    ):  # fmt: skip
+        ("name", "name", product),
+        ("arch", "shown_isa", gfx),
+        ("memory", "vram", size),
+        ("mib", "vram", lambda text: size(text, "m")),
+        ("uuid", "uuid", lambda text: uuid("GPU-" + text.strip())),
+    ):
         if key in values:
             draft.add(field, value(values[key][0]), values[key][1])
     if "integrated" in values:
@@ -163,15 +179,22 @@ def _hip_device(text: Text, at: int, index: int, values: dict[str, tuple[str, in
     yield from draft.facts("vendor", "runtime_index")
 
 
-_CL = lazy_regex(
-    r"^[> \t]{0,40}(?P<key>[A-Z][\w()/-]*(?: [\w()/-]+){0,6})(?::[ \t]*|[ \t]{2,}|\t)(?P<value>\S.*)$", re.MULTILINE
-)
+_CL = lazy_regex(r"^[> \t]{0,40}(?P<key>[A-Z][\w()/-]*(?: [\w()/-]+){0,6})(?::[ \t]*|[ \t]{2,}|\t)(?P<value>\S.*)$", re.MULTILINE)
 _CL_KEYS = {
-    "Device Name": "name", "Name": "name", "Device Board Name (AMD)": "board", "Board name": "board",
-    "Device Type": "type", "Device Vendor ID": "vendor", "Vendor ID": "vendor", "Device PCI-e ID (AMD)": "pci",
-    "Device Topology (AMD)": "where", "Device Topology (NV)": "where", "Device Topology": "where",
-    "Global memory size": "memory", "Compute Capability (NV)": "capability",
-}  # fmt: skip
+    "Device Name": "name",
+    "Name": "name",
+    "Device Board Name (AMD)": "board",
+    "Board name": "board",
+    "Device Type": "type",
+    "Device Vendor ID": "vendor",
+    "Vendor ID": "vendor",
+    "Device PCI-e ID (AMD)": "pci",
+    "Device Topology (AMD)": "where",
+    "Device Topology (NV)": "where",
+    "Device Topology": "where",
+    "Global memory size": "memory",
+    "Compute Capability (NV)": "capability",
+}
 
 
 @reads(adds=(Gpu,), marks=("Device Board Name", "Board name:", "Device Vendor ID", "Number of platforms"))

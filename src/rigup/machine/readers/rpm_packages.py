@@ -6,9 +6,24 @@ from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.texts import Text
 
 _ASKED = (
-    "*nvidia*", "cuda*", "libcudnn*", "libnccl*", "rocm*", "hip-*", "hip", "hsa*", "rocblas*", "*amdgpu*", "miopen*", "intel-opencl*",
-    "intel-level-zero*", "level-zero*", "intel-compute-runtime*", "dkms", "bumblebee*",
-)  # fmt: skip
+    "*nvidia*",
+    "cuda*",
+    "libcudnn*",
+    "libnccl*",
+    "rocm*",
+    "hip-*",
+    "hip",
+    "hsa*",
+    "rocblas*",
+    "*amdgpu*",
+    "miopen*",
+    "intel-opencl*",
+    "intel-level-zero*",
+    "level-zero*",
+    "intel-compute-runtime*",
+    "dkms",
+    "bumblebee*",
+)
 _NAMES = lazy_regex(
     r"(?:(?:a|k|d)?kmod-|xorg-x11-drv-|lib|nvidia-kmod|opencl-|xorg-x11-)?(?:nvidia|cuda|cudnn|nccl|rocm|rocr|rocblas|hip|hsa|amdgpu|miopen|"
     r"intel-opencl|intel-level-zero|intel-compute-runtime|level-zero|dkms|bumblebee)[\w.+-]{0,80}"

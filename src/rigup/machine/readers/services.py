@@ -8,24 +8,40 @@ from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft, says
 from rigup.machine.texts import Text
 
-_ASSIGNED = lazy_regex(
-    r"\"(?P<double>(?:[^\"\\\n]|\\.){1,1000})\"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s\"']\S{0,1000})"
-)
+_ASSIGNED = lazy_regex(r"\"(?P<double>(?:[^\"\\\n]|\\.){1,1000})\"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s\"']\S{0,1000})")
 _NAME = lazy_regex(r"[A-Za-z_]\w{0,60}")
 
 # Services that have to do with GPUs, by their units' names.
 _NAMES = (
-    "ollama", "docker", "containerd", "podman", "jupyter", "jupyterhub", "jupyterlab", "code-server", "nvidia-fabricmanager",
-    "nvidia-persistenced", "nvidia-powerd", "nvidia-dcgm", "nvidia-suspend", "nvidia-resume", "nvidia-hibernate", "slurmd", "vllm",
-    "llama-server", "llamacpp", "comfyui", "open-webui", "localai", "text-generation-webui", "lightdm", "gdm", "switcheroo-control",
-)  # fmt: skip
-NAMED = "{" + ",".join(_NAMES) + "}.service"
-_UNITS = (
-    "/etc/systemd/system/",
-    "/run/systemd/system/",
-    "/usr/local/lib/systemd/system/",
-    "{HomeFolder.path}/.config/systemd/user/",
+    "ollama",
+    "docker",
+    "containerd",
+    "podman",
+    "jupyter",
+    "jupyterhub",
+    "jupyterlab",
+    "code-server",
+    "nvidia-fabricmanager",
+    "nvidia-persistenced",
+    "nvidia-powerd",
+    "nvidia-dcgm",
+    "nvidia-suspend",
+    "nvidia-resume",
+    "nvidia-hibernate",
+    "slurmd",
+    "vllm",
+    "llama-server",
+    "llamacpp",
+    "comfyui",
+    "open-webui",
+    "localai",
+    "text-generation-webui",
+    "lightdm",
+    "gdm",
+    "switcheroo-control",
 )
+NAMED = "{" + ",".join(_NAMES) + "}.service"
+_UNITS = ("/etc/systemd/system/", "/run/systemd/system/", "/usr/local/lib/systemd/system/", "{HomeFolder.path}/.config/systemd/user/")
 _DEFAULTS = "/etc/{default,sysconfig}/{ollama,docker,jupyter,jupyterhub,vllm,llama-server,slurmd}"
 _UNIT_NAME = lazy_regex(r"/(?P<name>[\w@.\\-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
 _WORK = lazy_regex(
@@ -35,22 +51,24 @@ _RC = "{.bashrc,.bash_profile,.profile,.bash_login,.zshrc,.zshenv,.zprofile,.con
 
 
 @reads(
-    Variable, Service,
-    inputs=[*(File(folder + "{*.service,*.service.d/*.conf}", process="unit") for folder in _UNITS),
-            File("/{usr/,}lib/systemd/system/" + NAMED, process="unit"),
-            File("/{usr/,}lib/systemd/system/{ollama,jupyterhub,docker}.service.d/*.conf", process="unit")],
-    marks=("[Service]", "\nExecStart="), whole=r"^\[Install\]", process="unit",
-)  # fmt: skip
+    Variable,
+    Service,
+    inputs=[
+        *(File(folder + "{*.service,*.service.d/*.conf}", process="unit") for folder in _UNITS),
+        File("/{usr/,}lib/systemd/system/" + NAMED, process="unit"),
+        File("/{usr/,}lib/systemd/system/{ollama,jupyterhub,docker}.service.d/*.conf", process="unit"),
+    ],
+    marks=("[Service]", "\nExecStart="),
+    whole=r"^\[Install\]",
+    process="unit",
+)
 def unit(text: Text) -> Statements:
     """A unit names every variable that its service will get, and who runs it."""
     for hit in text.each(r"^[ \t]{0,8}Environment=(?P<words>(?:[^\\\n]|\\[\s\S]){1,8000})"):
         yield from _assignments(text, hit.match.start("words"), hit["words"].replace("\\\n", "  "))
     name = _UNIT_NAME.search(text.source)
     fields = {"User": "user", "SupplementaryGroups": "groups", "ExecStart": "command"}
-    found = {
-        hit["key"]: hit
-        for hit in text.each(r"^[ \t]{0,8}(?P<key>User|SupplementaryGroups|ExecStart)=(?P<value>[^\n]{1,600})$")
-    }
+    found = {hit["key"]: hit for hit in text.each(r"^[ \t]{0,8}(?P<key>User|SupplementaryGroups|ExecStart)=(?P<value>[^\n]{1,600})$")}
     ours = name and (name["name"] in _NAMES or any(_WORK.search(hit["value"].lower()) for hit in found.values()))
     if name and (ours or ".service.d/" in text.source):
         draft = Draft(text, Service, next((hit.start for hit in found.values()), 0))
@@ -62,10 +80,7 @@ def unit(text: Text) -> Statements:
 
 
 @reads(
-    inputs=[
-        File(_DEFAULTS, process="unit"),
-        File("/etc/{ollama,vllm,llama}/{env,environment,ollama.env,vllm.env}", process="unit"),
-    ],
+    inputs=[File(_DEFAULTS, process="unit"), File("/etc/{ollama,vllm,llama}/{env,environment,ollama.env,vllm.env}", process="unit")],
     adds=(Variable,),
     process="unit",
 )
@@ -84,10 +99,7 @@ def _assignments(text: Text, start: int, words: str) -> Iterator[Variable]:
             yield from says(text, Variable, start + match.start(), name=name, value=value.strip("\"'"))
 
 
-@reads(
-    inputs=[Listing("/sys/fs/cgroup/{,systemd/}system.slice/" + name + ".service") for name in _NAMES[:12]],
-    adds=(Service,),
-)
+@reads(inputs=[Listing("/sys/fs/cgroup/{,systemd/}system.slice/" + name + ".service") for name in _NAMES[:12]], adds=(Service,))
 def running(text: Text) -> Statements:
     """A service has a control group for as long as it runs."""
     for hit in text.each(r"/system\.slice/(?P<name>[\w@.-]{1,80}?)\.service$"):
@@ -95,10 +107,7 @@ def running(text: Text) -> Statements:
 
 
 @reads(
-    inputs=[
-        Listing("/etc/systemd/system/*.target.wants/" + NAMED),
-        Listing("/etc/systemd/system/*.service.requires/" + NAMED),
-    ],
+    inputs=[Listing("/etc/systemd/system/*.target.wants/" + NAMED), Listing("/etc/systemd/system/*.service.requires/" + NAMED)],
     adds=(Service,),
 )
 def enabled(text: Text) -> Statements:
@@ -119,9 +128,7 @@ def enabled(text: Text) -> Statements:
 )
 def shell_files(text: Text) -> Statements:
     """`export NAME=value`: what the next login shell gets. What is in force in this one counts more."""
-    for line in text.each(
-        r"^[ \t]{0,16}(?:export|declare -x|typeset -x)[ \t]{1,4}(?P<words>[A-Za-z_]\w{0,60}=[^\n]{0,1000})$"
-    ):
+    for line in text.each(r"^[ \t]{0,16}(?:export|declare -x|typeset -x)[ \t]{1,4}(?P<words>[A-Za-z_]\w{0,60}=[^\n]{0,1000})$"):
         for name, value in _exports(line["words"]):
             yield line.states(Variable, name=name, value=value, **_file_of(text))
     for line in text.each(

@@ -21,28 +21,17 @@ def _truth(word: str) -> bool:
     return word.lower() == "true"
 
 
-@reads(
-    adds=(
-        Torch,
-        Gpu,
-    ),
-    marks=("torch.",),
-    rank=0,
-)
+@reads(adds=(Torch, Gpu), marks=("torch.",), rank=0)
 def torch_answers(text: Text) -> Statements:
     """`>>> torch.cuda.is_available()` and its like, with what came back."""
     for hit in _answers(text, r"torch\.__version__", r"['\"]?" + _VERSION + r"['\"]?[ \t]*(?:$|#)"):
         yield hit.states(Torch, version=hit["value"])
     for hit in _answers(text, r"torch\.cuda\.is_available\(\)", r"(?P<value>[Tt]rue|[Ff]alse)\b"):
         yield hit.states(Torch, available=_truth(hit["value"]))
-    for hit in text.each(
-        r"^[ \t>*-]{0,6}torch\.cuda\.is_available\(\)[ \t]{0,4}[:=]{1,2}[ \t]{1,4}(?P<value>True|False)[ \t]*$"
-    ):
+    for hit in text.each(r"^[ \t>*-]{0,6}torch\.cuda\.is_available\(\)[ \t]{0,4}[:=]{1,2}[ \t]{1,4}(?P<value>True|False)[ \t]*$"):
         yield hit.states(Torch, available=_truth(hit["value"]))
     for toolkit in ("cuda", "hip"):
-        for hit in _answers(
-            text, r"torch\.version\." + toolkit, r"['\"]?(?P<value>None|\d{1,2}\.\d[\w.+-]{0,20})['\"]?[ \t]*(?:$|#)"
-        ):
+        for hit in _answers(text, r"torch\.version\." + toolkit, r"['\"]?(?P<value>None|\d{1,2}\.\d[\w.+-]{0,20})['\"]?[ \t]*(?:$|#)"):
             yield hit.states(Torch, **{toolkit: None if hit["value"] == "None" else hit["value"]})
     for hit in _answers(text, r"torch\.cuda\.get_arch_list\(\)", r"\[(?P<value>[^\]\n]{0,400})\]"):
         yield hit.states(Torch, code=re.findall(r"\w+", hit["value"]))
@@ -50,9 +39,7 @@ def torch_answers(text: Text) -> Statements:
         yield hit.states(Torch, devices=int(hit["value"]))
     for hit in _answers(text, r"torch\.cuda\.get_device_name\([^)\n]{0,20}\)", r"['\"](?P<value>[^'\"\n]{3,80})['\"]"):
         yield hit.states(Gpu, name=hit["value"])
-    for hit in _answers(
-        text, r"torch\.cuda\.get_device_capability\([^)\n]{0,20}\)", r"\((?P<major>\d{1,2}), ?(?P<minor>\d)\)"
-    ):
+    for hit in _answers(text, r"torch\.cuda\.get_device_capability\([^)\n]{0,20}\)", r"\((?P<major>\d{1,2}), ?(?P<minor>\d)\)"):
         yield hit.states(Gpu, vendor="nvidia", isa=f"sm_{hit['major']}{hit['minor']}")
 
 
@@ -67,15 +54,11 @@ def tensorflow_answers(text: Text) -> Statements:
         yield hit.states(TensorFlow, built_with_cuda=_truth(hit["value"]))
     for hit in _answers(text, r"tf\.(?:__version__|version\.VERSION)", r"['\"]?" + _VERSION + r"['\"]?[ \t]*(?:$|#)"):
         yield hit.states(TensorFlow, version=hit["value"])
-    for hit in _answers(
-        text, r"tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)", r"(?P<value>\[[^\n]{0,400})"
-    ):
+    for hit in _answers(text, r"tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)", r"(?P<value>\[[^\n]{0,400})"):
         yield hit.states(TensorFlow, gpus=hit["value"].count("PhysicalDevice("))
     if asked := text.first(r"^[ \t>*-]{0,6}(?:Is )?GPUs?(?: is)? [Aa]vailable[ \t:?]{1,6}\[\][ \t]*$"):
         yield asked.states(TensorFlow, gpus=0)
-    for hit in text.each(
-        r"^[ \t>*-]{0,6}[Tt]ensor[Ff]low(?:[ -][Vv]ersion)?[ \t]{0,20}[:=]{0,2}[ \t]{1,20}" + _VERSION + _VARIANT
-    ):
+    for hit in text.each(r"^[ \t>*-]{0,6}[Tt]ensor[Ff]low(?:[ -][Vv]ersion)?[ \t]{0,20}[:=]{0,2}[ \t]{1,20}" + _VERSION + _VARIANT):
         yield hit.states(TensorFlow, version=hit["value"])
 
 
@@ -101,10 +84,7 @@ def tensorflow_answers(text: Text) -> Statements:
 def torch_version_lines(text: Text) -> Statements:
     """`PyTorch: 2.8.0+cu128`, `torch version 2.0.1+cpu`: a line that says nothing else."""
     for hit in text.each(
-        r"^[ \t>*|-]{0,6}(?:[Pp]y)?[Tt]orch(?:[ _-][Vv]ersion)?[ \t|]{0,20}[:=]{0,2}[ \t|]{1,20}"
-        + _VERSION
-        + r"[ \t|]*"
-        + _VARIANT
+        r"^[ \t>*|-]{0,6}(?:[Pp]y)?[Tt]orch(?:[ _-][Vv]ersion)?[ \t|]{0,20}[:=]{0,2}[ \t|]{1,20}" + _VERSION + r"[ \t|]*" + _VARIANT
     ):
         yield hit.states(Torch, version=hit["value"])
     for hit in text.each(
@@ -122,21 +102,12 @@ def torch_version_lines(text: Text) -> Statements:
         r"^[^\n]{0,120}\bpython[\d.]{0,4}(?:\.exe)? [^\n]{1,160}\n(?P<value>\d\.\d{1,2}\.\d{1,2}\+(?:cu\d{2,3}|cpu|rocm[\d.]{1,6}))[ \t]*$"
     ):
         yield hit.states(Torch, version=hit["value"])
-    for hit in text.each(
-        r"^[ \t]{0,4}(?:supported )?arch(?:itecture)?s?(?:[ _]list)?[ \t]?[:=][ \t]{0,4}\[(?P<value>[^\]\n]{4,400})\]"
-    ):
+    for hit in text.each(r"^[ \t]{0,4}(?:supported )?arch(?:itecture)?s?(?:[ _]list)?[ \t]?[:=][ \t]{0,4}\[(?P<value>[^\]\n]{4,400})\]"):
         if code := re.findall(r"(?:sm|compute)_\d{2,3}[af]?|gfx[0-9a-f]{3,4}", hit["value"]):
             yield hit.states(Torch, code=code)
 
 
-@reads(
-    adds=(
-        Gpu,
-        Driver,
-    ),
-    marks=("apability ", "apability: ", "river: ", "river version", "river Version", "river ="),
-    rank=0,
-)
+@reads(adds=(Gpu, Driver), marks=("apability ", "apability: ", "river: ", "river version", "river Version", "river ="), rank=0)
 def card_and_driver_lines(text: Text) -> Statements:
     """`GPU: NVIDIA GeForce GTX 1050 (compute capability 6.1)`, `Driver: 550.163.01`."""
     card = r"^[ \t>*|-]{0,6}GPU[ \t\w]{0,12}[:=][ \t]{0,20}(?:\d{1,2} ?x ?)?(?P<name>[^\n(]{3,60}?)[ \t]{0,4}\((?:compute )?capability[: ]{1,3}(?P<capability>\d{1,2}\.\d)\)"
@@ -160,8 +131,7 @@ def python_banner(text: Text) -> Statements:
     ):
         yield hit.states(PythonEnv, version=hit["version"])
     for hit in text.each(
-        r"^[ \t>*|-]{0,6}Python(?: [Vv]ersion)?[ \t]{0,10}[:=]?[ \t]{1,20}(?P<version>\d\.\d{1,2}(?:\.\d{1,3})?)"
-        + _VARIANT
+        r"^[ \t>*|-]{0,6}Python(?: [Vv]ersion)?[ \t]{0,10}[:=]?[ \t]{1,20}(?P<version>\d\.\d{1,2}(?:\.\d{1,3})?)" + _VARIANT
     ):
         yield hit.states(PythonEnv, version=hit["version"])
 
@@ -244,8 +214,6 @@ def issue_form(text: Text) -> Statements:
     ):
         yield hit.states(Gpu, vendor="nvidia")
     if (hit := answers.get("cuda/cudnn version")) and (
-        release := re.match(
-            r"(?:CUDA[^\d\n]{0,40}|Cuda compilation tools, release )?v?(\d{1,2}\.\d{1,2})\b", hit["value"]
-        )
+        release := re.match(r"(?:CUDA[^\d\n]{0,40}|Cuda compilation tools, release )?v?(\d{1,2}\.\d{1,2})\b", hit["value"])
     ):
         yield hit.states(Toolkit, name="cuda", version=release[1])

@@ -4,7 +4,9 @@ from rigup.machine.kinds import Gpu
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Text
 
-_POOL = r"^[ \t]{0,8}GPU\[(?P<index>\d{1,3})\][ \t:]{1,8}(?P<pool>VRAM|GTT) {1,4}Total Memory \(B\): {1,8}(?P<size>\d{1,3}(?:,\d{3}){2,5})\b"
+_POOL = (
+    r"^[ \t]{0,8}GPU\[(?P<index>\d{1,3})\][ \t:]{1,8}(?P<pool>VRAM|GTT) {1,4}Total Memory \(B\): {1,8}(?P<size>\d{1,3}(?:,\d{3}){2,5})\b"
+)
 
 
 @reads(marks=("Total Memory (B):",), adds=(Gpu,), rank=0)
@@ -15,9 +17,7 @@ def noted_pools(text: Text) -> Statements:
         yield hit.states(Gpu, vendor="amd", nvml_index=int(hit["index"]), **{pool: int(hit["size"].replace(",", ""))})
 
 
-_USAGE = (
-    r"^[ \t]{0,8}\[?(?P<pool>VRAM|GTT)\]?[ \t]{1,20}:? ?usage[ \t]{1,8}\d{1,8} MiB, total[ \t]{1,8}(?P<mib>\d{1,8}) MiB"
-)
+_USAGE = r"^[ \t]{0,8}\[?(?P<pool>VRAM|GTT)\]?[ \t]{1,20}:? ?usage[ \t]{1,8}\d{1,8} MiB, total[ \t]{1,8}(?P<mib>\d{1,8}) MiB"
 _METRIC = r"^[ \t]{1,16}TOTAL_(?P<pool>VRAM|GTT): (?P<mib>\d{1,8}) MB[ \t]*$"
 
 

@@ -17,9 +17,8 @@ _FILES = "/{etc/slurm,etc/slurm-llnl,usr/local/etc,opt/slurm/etc}/{slurm,gres,cg
 
 
 @reads(
-    SlurmSetting, SlurmNode, inputs=[File(_FILES)],
-    marks=("GresTypes", "ConstrainDevices", "AutoDetect=", "TaskPlugin", "SlurmctldHost"),
-)  # fmt: skip
+    SlurmSetting, SlurmNode, inputs=[File(_FILES)], marks=("GresTypes", "ConstrainDevices", "AutoDetect=", "TaskPlugin", "SlurmctldHost")
+)
 def slurm_configuration(text: Text) -> Statements:
     """`GresTypes=gpu`, `NodeName=gpu[01-08] … Gres=gpu:a100:4`, in gres.conf `NodeName=gpu[01-08] Name=gpu File=/dev/nvidia[0-3]`."""
     for hit in text.each(r"^[ \t]{0,8}(?P<name>[A-Za-z_]{6,30})[ \t]{0,24}=[ \t]{0,4}(?P<value>[^\s#][^\n#]{0,300})"):
@@ -50,9 +49,7 @@ _SUBMITTED = (
     r"\bSlurmLauncher[ \t]*\n(?:[^\n]{0,80}\n){0,12}?[ \t]{0,12}partition: ?(?P<partition>[\w-]{2,30})",  # Hydra
     r"\bexecutor ?= ?[\"']slurm[\"'][^}]{0,300}?\bqueue ?= ?[\"'](?P<partition>[\w-]{2,30})",  # Nextflow
 )
-_WITH_GPUS = (
-    r"(?i)\bgres\b|--gpus|\baccelerator[ =]|gpus(?:_per_(?:node|task))?[\"']?[ \t]{0,3}[=:][ \t]{0,3}[\"']?[1-9]"
-)
+_WITH_GPUS = r"(?i)\bgres\b|--gpus|\baccelerator[ =]|gpus(?:_per_(?:node|task))?[\"']?[ \t]{0,3}[=:][ \t]{0,3}[\"']?[1-9]"
 
 
 @reads(adds=(JobRequest,), marks=("slurm_partition", "SLURMCluster(", "SlurmLauncher", "executor"), rank=-2)

@@ -47,9 +47,13 @@ def system76(text: Text) -> Statements:
 
 # What such tools answer is one word; the command is known where it was recorded.
 _ASKED = {
-    "prime-select query": "prime-select", "system76-power graphics": "system76-power", "envycontrol -q": "envycontrol",
-    "envycontrol --query": "envycontrol", "supergfxctl -g": "supergfxctl", "optimus-manager --print-mode": "optimus-manager",
-}  # fmt: skip
+    "prime-select query": "prime-select",
+    "system76-power graphics": "system76-power",
+    "envycontrol -q": "envycontrol",
+    "envycontrol --query": "envycontrol",
+    "supergfxctl -g": "supergfxctl",
+    "optimus-manager --print-mode": "optimus-manager",
+}
 
 
 @reads(GraphicsSwitch, marks=("integrated", "Integrated", "intel", "compute"))

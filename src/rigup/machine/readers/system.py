@@ -10,10 +10,23 @@ from rigup.machine.texts import Text
 _ARCHITECTURES = "x86_64|aarch64|arm64|ppc64le|riscv64|s390x|i686|armv7l"
 # What virtual machines write into their firmware's tables.
 _HYPERVISORS = (
-    ("vmware", "vmware"), ("virtualbox", "virtualbox"), ("innotek", "virtualbox"), ("kvm", "kvm"), ("qemu", "qemu"), ("bochs", "qemu"),
-    ("xen", "xen"), ("virtual machine", "hyper-v"), ("google compute engine", "google"), ("parallels", "parallels"), ("bhyve", "bhyve"),
-    ("openstack", "kvm"), ("apple virtualization", "apple"), ("alibaba cloud ecs", "kvm"), ("nutanix", "kvm"), ("proxmox", "kvm"),
-)  # fmt: skip
+    ("vmware", "vmware"),
+    ("virtualbox", "virtualbox"),
+    ("innotek", "virtualbox"),
+    ("kvm", "kvm"),
+    ("qemu", "qemu"),
+    ("bochs", "qemu"),
+    ("xen", "xen"),
+    ("virtual machine", "hyper-v"),
+    ("google compute engine", "google"),
+    ("parallels", "parallels"),
+    ("bhyve", "bhyve"),
+    ("openstack", "kvm"),
+    ("apple virtualization", "apple"),
+    ("alibaba cloud ecs", "kvm"),
+    ("nutanix", "kvm"),
+    ("proxmox", "kvm"),
+)
 
 
 @reads(Platform, inputs=[File("/proc/version"), File("/proc/sys/kernel/osrelease")], rank=2)
@@ -57,9 +70,7 @@ def uname(text: Text) -> Statements:
     """`uname -a`: `Linux host 6.8.0-40-generic #40-Ubuntu SMP … x86_64 GNU/Linux`; `Darwin Kernel Version …`."""
     form = rf"^[^\n]{{0,60}}?\bLinux (?:[\w.-]{{1,64}} )?(?P<release>\d{{1,2}}\.\d{{1,3}}\.\d[\w.+~-]{{0,80}}) (?:#[^\n]{{1,200}}?\b)?(?P<architecture>{_ARCHITECTURES})\b"
     for hit in text.each(form):
-        yield hit.states(
-            Platform, system="linux", release=hit["release"], architecture=hit["architecture"], wsl=wsl(hit["release"])
-        )
+        yield hit.states(Platform, system="linux", release=hit["release"], architecture=hit["architecture"], wsl=wsl(hit["release"]))
     for hit in text.each(r"\buname -r[ \t]*\n[ \t]*(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}-[\w.+~-]{1,80})[ \t]*$"):
         yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
     for hit in text.each(
@@ -85,9 +96,7 @@ def firmware_names(text: Text) -> Statements:
         yield from says(text, Platform, 0, hypervisor=name)
 
 
-@reads(
-    inputs=[File("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c")], adds=(Platform,), rank=2
-)
+@reads(inputs=[File("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c")], adds=(Platform,), rank=2)
 def secure_boot_variable(text: Text) -> Statements:
     """Four bytes of attributes, one of value."""
     if len(text.body) == 5 and text.body[4] in "\x00\x01":
@@ -95,27 +104,30 @@ def secure_boot_variable(text: Text) -> Statements:
 
 
 @reads(
-    marks=("SecureBoot enabled", "SecureBoot disabled", "Secure boot enabled", "Secure boot disabled", "Secure Boot: ", "secure boot: ", "Secure Boot State", "Secure boot: ", "SecureBoot: "),
+    marks=(
+        "SecureBoot enabled",
+        "SecureBoot disabled",
+        "Secure boot enabled",
+        "Secure boot disabled",
+        "Secure Boot: ",
+        "secure boot: ",
+        "Secure Boot State",
+        "Secure boot: ",
+        "SecureBoot: ",
+    ),
     adds=(Platform,),
-)  # fmt: skip
+)
 def secure_boot(text: Text) -> Statements:
     """`mokutil --sb-state`, what the kernel logs of it, and the lines of bootctl, sbctl, fwupd, msinfo32 and reports."""
-    for hit in text.each(
-        r"\b[Ss]ecure ?[Bb]oot(?: State)?(?: |:?[ \t]{1,20}(?:[✓✗✔✘]\s?)?)(?P<state>[Ee]nabled|[Dd]isabled|On|Off)\b"
-    ):
+    for hit in text.each(r"\b[Ss]ecure ?[Bb]oot(?: State)?(?: |:?[ \t]{1,20}(?:[✓✗✔✘]\s?)?)(?P<state>[Ee]nabled|[Dd]isabled|On|Off)\b"):
         yield hit.states(Platform, secure_boot=hit["state"].lower() in ("enabled", "on"))
 
 
-@reads(
-    Distribution, inputs=[File("/etc/os-release"), File("/usr/lib/os-release")], marks=("PRETTY_NAME=", "VERSION_ID=")
-)
+@reads(Distribution, inputs=[File("/etc/os-release"), File("/usr/lib/os-release")], marks=("PRETTY_NAME=", "VERSION_ID="))
 def os_release(text: Text) -> Statements:
     """`ID=ubuntu`, `VERSION_ID="22.04"`."""
     fields = {"ID": "id", "VERSION_ID": "version", "PRETTY_NAME": "name"}
-    found = {
-        fields[hit["key"]]: hit
-        for hit in text.each(r"^(?P<key>ID|VERSION_ID|PRETTY_NAME)=[\"']?(?P<value>[^\"'\n]{1,100})")
-    }
+    found = {fields[hit["key"]]: hit for hit in text.each(r"^(?P<key>ID|VERSION_ID|PRETTY_NAME)=[\"']?(?P<value>[^\"'\n]{1,100})")}
     if found:
         draft = Draft(text, Distribution, next(iter(found.values())).start)
         for name, hit in found.items():
@@ -146,23 +158,10 @@ def musl(text: Text) -> Statements:
         yield hit.states(Distribution, glibc=None)
 
 
-@reads(
-    World,
-    inputs=[
-        Listing("/.dockerenv"),
-        Listing("/run/.containerenv"),
-        Listing("/.singularity.d"),
-        Listing("/.flatpak-info"),
-    ],
-)
+@reads(World, inputs=[Listing("/.dockerenv"), Listing("/run/.containerenv"), Listing("/.singularity.d"), Listing("/.flatpak-info")])
 def container_marks(text: Text) -> Statements:
     """What engines leave inside."""
-    engines = {
-        ".dockerenv": "docker",
-        ".containerenv": "podman",
-        ".singularity.d": "apptainer",
-        ".flatpak-info": "flatpak",
-    }
+    engines = {".dockerenv": "docker", ".containerenv": "podman", ".singularity.d": "apptainer", ".flatpak-info": "flatpak"}
     for hit in text.each(r"/(?P<mark>\.dockerenv|\.containerenv|\.singularity\.d|\.flatpak-info)$"):
         yield hit.states(World, container=engines[hit["mark"]])
 
@@ -220,10 +219,7 @@ def _virtual(text: Text, at: int, guest: bool) -> Iterator[Platform]:
 @reads(Memory, inputs=[File("/proc/meminfo")], marks=("MemTotal:",))
 def meminfo(text: Text) -> Statements:
     """`MemTotal: 65764368 kB`."""
-    total, free = (
-        text.first(r"^MemTotal:\s{1,20}(?P<total>\d{1,15}) kB"),
-        text.first(r"^MemAvailable:\s{1,20}(?P<available>\d{1,15}) kB"),
-    )
+    total, free = (text.first(r"^MemTotal:\s{1,20}(?P<total>\d{1,15}) kB"), text.first(r"^MemAvailable:\s{1,20}(?P<available>\d{1,15}) kB"))
     if total:
         draft = Draft(text, Memory, total.start)
         draft.add("total", int(total["total"]) * 1024)

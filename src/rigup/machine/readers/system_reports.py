@@ -14,17 +14,13 @@ from rigup.machine.texts import Text
 
 _MOST = 64  # cards of one report
 _MAKERS = {"10de": "nvidia", "1002": "amd", "8086": "intel", "1ed5": "moorethreads"}
-_NO_CARD = lazy_regex(
-    r"(?i)\btype: USB|camera|webcam|aspeed|matrox|cirrus|virtio|vmware|qxl|displaylink|bochs|hyper-v|microsoft"
-)
+_NO_CARD = lazy_regex(r"(?i)\btype: USB|camera|webcam|aspeed|matrox|cirrus|virtio|vmware|qxl|displaylink|bochs|hyper-v|microsoft")
 
 
 def _model(name: str) -> str | None:
     """`NVIDIA GA107BM [GeForce RTX 3050 Ti Mobile]`: what stands in the last brackets; a maker alone is no name."""
     inner = [part.strip() for part in re.findall(r"\[([^\[\]]{2,100})\]", name) if part != "AMD/ATI"]
-    plain = re.sub(
-        r"(?i)^(?:nvidia|amd|intel|advanced micro devices)(?: corporation|,? inc\.?)?(?: \[?amd/ati\]?)?\s*", "", name
-    ).strip()
+    plain = re.sub(r"(?i)^(?:nvidia|amd|intel|advanced micro devices)(?: corporation|,? inc\.?)?(?: \[?amd/ati\]?)?\s*", "", name).strip()
     return inner[-1] if inner else name.strip() if plain else None
 
 
@@ -56,7 +52,12 @@ _INXI = r"^(?P<quote>[> \t]{0,8})Graphics:(?P<part>[\s\S]{1,6000}?)(?=^[> \t]{0,
 _INXI_CARD = lazy_regex(
     r"\b(?:Device|Card)(?:-(?P<number>\d{1,2}))?: (?P<rest>.*?)(?=\b(?:Device|Card)-\d{1,2}: |\b(?:Display|API|OpenGL|Message|Monitor-\d|Display Server|GLX Renderer): |\Z)"
 )
-_INXI_FIELDS = {"address": r"\bbus[- ]ID: (\S{5,14})", "id": r"\bchip[- ]ID: ([0-9a-f]{4}:[0-9a-f]{4})", "driver": r"\bdriver: (\S{2,30})", "version": r"\bdriver: \S{2,30} v: (\S{2,30})"}  # fmt: skip
+_INXI_FIELDS = {
+    "address": r"\bbus[- ]ID: (\S{5,14})",
+    "id": r"\bchip[- ]ID: ([0-9a-f]{4}:[0-9a-f]{4})",
+    "driver": r"\bdriver: (\S{2,30})",
+    "version": r"\bdriver: \S{2,30} v: (\S{2,30})",
+}
 
 
 @reads(adds=(Gpu, Driver), marks=("Graphics:",))
@@ -67,9 +68,7 @@ def inxi(text: Text) -> Statements:
         for index, card in enumerate(list(_INXI_CARD.finditer(flat))[:_MOST]):
             rest = card["rest"]
             values = {key: match[1] for key, form in _INXI_FIELDS.items() if (match := re.search(form, rest))}
-            values["name"] = re.split(
-                r" (?:vendor|driver|bus[- ]ID|type|arch|v|chip[- ]ID|class-ID|pcie): ", rest + " "
-            )[0]
+            values["name"] = re.split(r" (?:vendor|driver|bus[- ]ID|type|arch|v|chip[- ]ID|class-ID|pcie): ", rest + " ")[0]
             if not number and not re.search(r"\btype: USB", rest):
                 yield from _card(text, section.start, index, values)
 
@@ -82,19 +81,15 @@ def inxi_rows(text: Text) -> Statements:
     form = r"^[> \t]{0,12}Device-(?P<index>\d): (?P<name>(?:NVIDIA|AMD|Intel)[^\n]{3,120}?) (?:vendor: [^\n]{2,60}? )?driver: (?P<driver>\S{2,30})(?: v: (?P<version>\S{2,30}))?"
     for hit in text.each(form):
         if re.search(r"\[|Graphics|Radeon|GeForce", hit["name"]):
-            yield from _card(text, hit.start, int(hit["index"]) - 1, {key: value for key, value in hit.found().items() if key != "index"})  # fmt: skip
+            yield from _card(text, hit.start, int(hit["index"]) - 1, {key: value for key, value in hit.found().items() if key != "index"})
 
 
 @reads(adds=(Gpu, Driver), marks=("*-display", "*-graphics"))
 def lshw(text: Text) -> Statements:
     """`*-display`, and below it `product:`, `vendor:`, `bus info: pci@0000:01:00.0`, `configuration: driver=nouveau`."""
-    heads = list(
-        text.each(r"^[> \t]{0,40}\*-(?:display|graphics)(?::\d{1,2})?(?P<state>(?: UNCLAIMED| DISABLED)?)[ \t]*$")
-    )[:_MOST]
+    heads = list(text.each(r"^[> \t]{0,40}\*-(?:display|graphics)(?::\d{1,2})?(?P<state>(?: UNCLAIMED| DISABLED)?)[ \t]*$"))[:_MOST]
     for index, head in enumerate(heads):
-        stop = re.compile(r"^[> \t]{0,40}\*-|\n\s*\n", re.MULTILINE).search(
-            text.body, head.match.end() + 1, head.match.end() + 4000
-        )
+        stop = re.compile(r"^[> \t]{0,40}\*-|\n\s*\n", re.MULTILINE).search(text.body, head.match.end() + 1, head.match.end() + 4000)
         end = stop.start() if stop else min(head.match.end() + 3000, len(text.body))
         values: dict[str, str] = {"driver": "N/A"} if head["state"] else {}
         for line in keyed(text, head.match.end(), end):
@@ -149,9 +144,7 @@ def hwinfo(text: Text) -> Statements:
         end = text.body.find("\n\n", head.start)
         values: dict[str, str] = {}
         ids: dict[str, str] = {}
-        for line in keyed(
-            text, max(start, head.start - 3000), min(end if end > 0 else len(text.body), head.start + 4000)
-        ):
+        for line in keyed(text, max(start, head.start - 3000), min(end if end > 0 else len(text.body), head.start + 4000)):
             if field := _HWINFO.get(line.key):
                 values.setdefault(field, line.value.strip('"'))
             elif match := re.match(r"pci 0x([0-9a-f]{4})", line.value):

@@ -10,14 +10,40 @@ from rigup.machine.texts import Text
 
 # How a distribution's name begins, and its id in os-release.
 _IDS = {
-    "ubuntu": "ubuntu", "debian": "debian", "fedora": "fedora", "red hat enterprise": "rhel", "rhel": "rhel",
-    "centos": "centos", "rocky": "rocky", "almalinux": "almalinux", "oracle linux": "ol", "amazon linux": "amzn",
-    "arch": "arch", "manjaro": "manjaro", "opensuse leap": "opensuse-leap", "opensuse tumbleweed": "opensuse-tumbleweed",
-    "opensuse": "opensuse", "suse linux enterprise": "sles", "linux mint": "linuxmint", "pop!_os": "pop", "nixos": "nixos",
-    "gentoo": "gentoo", "alpine": "alpine", "kali": "kali", "endeavouros": "endeavouros", "cachyos": "cachyos",
-    "zorin": "zorin", "elementary": "elementary", "void": "void", "azure linux": "azurelinux", "photon": "photon",
-    "scientific linux": "scientific", "garuda": "garuda", "nobara": "nobara", "bazzite": "bazzite",
-}  # fmt: skip
+    "ubuntu": "ubuntu",
+    "debian": "debian",
+    "fedora": "fedora",
+    "red hat enterprise": "rhel",
+    "rhel": "rhel",
+    "centos": "centos",
+    "rocky": "rocky",
+    "almalinux": "almalinux",
+    "oracle linux": "ol",
+    "amazon linux": "amzn",
+    "arch": "arch",
+    "manjaro": "manjaro",
+    "opensuse leap": "opensuse-leap",
+    "opensuse tumbleweed": "opensuse-tumbleweed",
+    "opensuse": "opensuse",
+    "suse linux enterprise": "sles",
+    "linux mint": "linuxmint",
+    "pop!_os": "pop",
+    "nixos": "nixos",
+    "gentoo": "gentoo",
+    "alpine": "alpine",
+    "kali": "kali",
+    "endeavouros": "endeavouros",
+    "cachyos": "cachyos",
+    "zorin": "zorin",
+    "elementary": "elementary",
+    "void": "void",
+    "azure linux": "azurelinux",
+    "photon": "photon",
+    "scientific linux": "scientific",
+    "garuda": "garuda",
+    "nobara": "nobara",
+    "bazzite": "bazzite",
+}
 
 
 def os_of(text: Text, at: int, value: str) -> Iterator[Fact]:

@@ -14,16 +14,10 @@ _LIST = r"\n(?P<rows>(?:" + _ROW + r"[ \t]*(?:\n|\Z)){2,16})"
 _NAMED = r"(?:'s)?(?: (?:order|numbering|list|ids?|indices|index|shows|says|lists|gives|output|sees|reports|enumerates)){0,2}[ \t`*]{0,4}:?[ \t*]{0,4}"
 _TOOL = r"^" + _SIGNS + r"(?:(?:in|from|order of|order in) )?`?nvidia-smi(?: -L)?`?" + _NAMED + _LIST
 _PROGRAM = (
-    r"^"
-    + _SIGNS
-    + r"(?:(?:in|from|order of|order in) )?`?(?:[Pp]y[Tt]orch|torch|CUDA|cuda|deviceQuery|torch\.cuda)`?"
-    + _NAMED
-    + _LIST
+    r"^" + _SIGNS + r"(?:(?:in|from|order of|order in) )?`?(?:[Pp]y[Tt]orch|torch|CUDA|cuda|deviceQuery|torch\.cuda)`?" + _NAMED + _LIST
 )
 _ONE = (
-    r"^"
-    + _SIGNS
-    + r"(?:GPU ?|cuda:|device )?\[?(?P<index>\d{1,2})\]?[ \t]?(?:[.:)=-]|->|=>)?[ \t]{1,4}(?P<name>[A-Z][^\n]{2,62}?)[ \t]*$"
+    r"^" + _SIGNS + r"(?:GPU ?|cuda:|device )?\[?(?P<index>\d{1,2})\]?[ \t]?(?:[.:)=-]|->|=>)?[ \t]{1,4}(?P<name>[A-Z][^\n]{2,62}?)[ \t]*$"
 )
 
 

@@ -11,19 +11,14 @@ _VERSION_OF_FILE = lazy_regex(r"\.so\.(\d{1,4}(?:\.\d{1,5}){1,3})\Z")
 @reads(inputs=[Listing("/usr/local/cuda{,-*}/lib64/libcudnn.so.*.*.*")], adds=(Toolkit,))
 def cudnn_files(text: Text) -> Statements:
     """`libcudnn.so.9.1.0`: the file's name tells its version."""
-    for hit in text.each(
-        r"(?P<folder>/[^\n]{0,200})/libcudnn\.so\.(?P<version>\d{1,2}(?:\.\d{1,4}){2,3})(?: -> [^\n]{1,200})?$"
-    ):
+    for hit in text.each(r"(?P<folder>/[^\n]{0,200})/libcudnn\.so\.(?P<version>\d{1,2}(?:\.\d{1,4}){2,3})(?: -> [^\n]{1,200})?$"):
         yield hit.states(Toolkit, name="cudnn", version=hit["version"], path=hit["folder"])
 
 
 @reads(inputs=[File("/usr/{,local/cuda/}include/cudnn_version.h")], marks=("#define CUDNN_MAJOR",), adds=(Toolkit,))
 def cudnn_header(text: Text) -> Statements:
     """`#define CUDNN_MAJOR 8`, `… MINOR 9`, `… PATCHLEVEL 7`: what programs are compiled against."""
-    parts = {
-        hit["part"]: hit
-        for hit in text.each(r"^[ \t]{0,8}#define CUDNN_(?P<part>MAJOR|MINOR|PATCHLEVEL) (?P<number>\d{1,4})\b")
-    }
+    parts = {hit["part"]: hit for hit in text.each(r"^[ \t]{0,8}#define CUDNN_(?P<part>MAJOR|MINOR|PATCHLEVEL) (?P<number>\d{1,4})\b")}
     if len(parts) == 3:
         version = ".".join(parts[part]["number"] for part in ("MAJOR", "MINOR", "PATCHLEVEL"))
         folder = text.source.rpartition("/")[0] if text.fresh else ""
@@ -49,12 +44,7 @@ def oneapi_folders(text: Text) -> Statements:
 )
 def windows_toolkits(text: Text) -> Statements:
     """Windows keeps a folder for each release: AMD's HIP SDK, CUDA, cuDNN, oneAPI."""
-    names = {
-        "AMD/ROCm": "hip-sdk",
-        "Toolkit/CUDA": "cuda",
-        "NVIDIA/CUDNN": "cudnn",
-        "oneAPI/compiler": "oneapi-compiler",
-    }
+    names = {"AMD/ROCm": "hip-sdk", "Toolkit/CUDA": "cuda", "NVIDIA/CUDNN": "cudnn", "oneAPI/compiler": "oneapi-compiler"}
     form = r"(?P<path>/Program Files(?: \(x86\))?/(?:NVIDIA GPU Computing )?(?:Intel/)?(?P<kind>AMD/ROCm|Toolkit/CUDA|NVIDIA/CUDNN|oneAPI/compiler)/v?(?P<version>\d{1,4}\.[\d.]{1,10}))$"
     for hit in text.each(form):
         yield hit.states(Toolkit, name=names[hit["kind"]], version=hit["version"], path=hit["path"])

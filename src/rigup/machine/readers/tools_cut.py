@@ -18,9 +18,7 @@ _VERSIONS = (
 )
 
 
-@reads(
-    marks=("DRIVER version", "NVIDIA-SMI", "NVRM version", "NVIDIA driver ", "driver_version"), adds=(Driver,), rank=-2
-)
+@reads(marks=("DRIVER version", "NVIDIA-SMI", "NVRM version", "NVIDIA driver ", "driver_version"), adds=(Driver,), rank=-2)
 def driver_on_one_line(text: Text) -> Statements:
     """`DRIVER version : 550.54.15`, `NVIDIA-SMI 535.104.05`, `driver_version` and its answer."""
     for form in _VERSIONS:
@@ -111,11 +109,7 @@ def device_name_on_one_line(text: Text) -> Statements:
 _RELEASE = r"^(?P<release>\d\.\d{1,2}\.\d{1,3}-[\w.+-]{0,24}(?:generic|amd64|lowlatency|hwe|zen\d-\d|arch\d-\d|fc\d\d\.x86_64|el\d[\w.]{0,6}\.x86_64|pve|aws|azure|gcp|oem))[ \t]*$"
 
 
-@reads(
-    marks=("-generic\n", "-amd64\n", "-lowlatency\n", ".x86_64\n", "-pve\n", "-aws\n", "-azure\n", "-oem\n"),
-    adds=(Platform,),
-    rank=-3,
-)
+@reads(marks=("-generic\n", "-amd64\n", "-lowlatency\n", ".x86_64\n", "-pve\n", "-aws\n", "-azure\n", "-oem\n"), adds=(Platform,), rank=-3)
 def release_of_the_kernel_alone(text: Text) -> Statements:
     """`6.11.0-17-generic` as a line of its own is what `uname -r` printed, unless a folder was listed."""
     named = {hit["release"]: hit for hit in text.each(_RELEASE)}
@@ -149,9 +143,5 @@ def card_in_other_frames(text: Text) -> Statements:
 @reads(marks=("TARGET_GRAPHICS_VERSION",), adds=(Gpu,), rank=-2)
 def target_of_amd_smi(text: Text) -> Statements:
     """`TARGET_GRAPHICS_VERSION: gfx942`, cut out of `amd-smi static`."""
-    for hit in (
-        []
-        if "MARKET_NAME" in text.body
-        else list(text.each(r"TARGET_GRAPHICS_VERSION: (?P<shown_isa>gfx[0-9a-f]{3,4})\b"))[:16]
-    ):
+    for hit in [] if "MARKET_NAME" in text.body else list(text.each(r"TARGET_GRAPHICS_VERSION: (?P<shown_isa>gfx[0-9a-f]{3,4})\b"))[:16]:
         yield hit.states(Gpu, vendor="amd", shown_isa=hit["shown_isa"], seen_by="amd-smi")

@@ -25,11 +25,7 @@ def torch_of_package(package: Package) -> Iterator[Torch]:
         return
     reading = package.fields["version"]
     fields = {"version": reading._replace(rank=reading.rank - 1)} if package.name != "libtorch" else {}
-    fields |= (
-        variant(package.get("build") or "", _BUILD, package.fields.get("build", reading))
-        if package.get("manager") == "conda"
-        else {}
-    )
+    fields |= variant(package.get("build") or "", _BUILD, package.fields.get("build", reading)) if package.get("manager") == "conda" else {}
     if package.knows("env"):
         fields["env"] = package.fields["env"]
     if set(fields) - {"env"}:
@@ -71,10 +67,6 @@ def pypi_of_torch(torch: Torch) -> Iterator[Torch]:
     if system in ("windows", "macos") and re.fullmatch(r"\d+\.\d+(?:\.\d+)?", version) and not torch.knows("cuda"):
         known = variant_for_pypi(version, system, machine)
         torch.absorb(
-            {
-                name: new
-                for name, new in variant("+" + (known or ""), _LOCAL, torch.fields["version"]).items()
-                if name not in torch.fields
-            }
+            {name: new for name, new in variant("+" + (known or ""), _LOCAL, torch.fields["version"]).items() if name not in torch.fields}
         )
     yield torch

@@ -41,8 +41,12 @@ def available(value: str) -> bool | None:
 
 # Fields that may be None are known absences then; others are unknown.
 _CONVERT: dict[str, Callable[[str], Any]] = {
-    "available": available, "mps_available": truth, "mps_built": truth, "xpu_available": truth, "devices": int,
-}  # fmt: skip
+    "available": available,
+    "mps_available": truth,
+    "mps_built": truth,
+    "xpu_available": truth,
+    "devices": int,
+}
 _ABSENCES = ("cuda", "hip")
 
 _ROWS = (
@@ -56,9 +60,7 @@ _ROWS = (
     ),
     Row(Torch, _BULLET + r"Is CUDA available {0,40}: {0,40}(?P<available>True|False|Yes|No)\b"),
     Row(Torch, _BULLET + r"Is XPU available {0,40}: {0,40}(?P<xpu_available>True|False)\b"),
-    Row(
-        Driver, _BULLET + r"Nvidia driver version {0,40}: {0,40}(?P<version>\d{2,4}\.[\d.]{1,12})", {"vendor": "nvidia"}
-    ),
+    Row(Driver, _BULLET + r"Nvidia driver version {0,40}: {0,40}(?P<version>\d{2,4}\.[\d.]{1,12})", {"vendor": "nvidia"}),
     Row(Toolkit, _BULLET + r"CUDA runtime version {0,40}: {0,40}(?P<version>\d{1,2}\.\d[\d.]{0,12})", {"name": "cuda"}),
     Row(PythonEnv, _BULLET + r"Python version {0,40}: {0,40}(?P<version>\d\.\d{1,2}(?:\.\d{1,2})?)\b"),
     # mmcv, mmengine, sglang
@@ -71,11 +73,7 @@ _ROWS = (
     # detectron2's table
     Row(Torch, r"^[> \t]{0,40}PyTorch {2,60}" + _VERSION),
     Row(Torch, r"^[> \t]{0,40}GPU available {2,60}(?P<available>True|False|Yes|No)\b"),
-    Row(
-        Toolkit,
-        r"^[> \t]{0,40}CUDA compiler {2,60}[^\n]{0,60}release \d+\.\d+, V(?P<version>[\d.]{3,12})",
-        {"name": "cuda"},
-    ),
+    Row(Toolkit, r"^[> \t]{0,40}CUDA compiler {2,60}[^\n]{0,60}release \d+\.\d+, V(?P<version>[\d.]{3,12})", {"name": "cuda"}),
     Row(Driver, r"^[> \t]{0,40}Driver version {2,60}(?P<version>\d{3}\.[\d.]{1,12})", {"vendor": "nvidia"}),
     # Lightning
     Row(Torch, r"^[> \t*-]{0,40}torch: {2,60}" + _VERSION),
@@ -87,19 +85,32 @@ _ROWS = (
 
 @reads(
     adds=(Torch, PythonEnv, Driver, Toolkit, Gpu, Cpu, Platform, Distribution, Variable),
-    marks=("PyTorch version", "Is CUDA available", "CUDA used to build PyTorch", "ROCM used to build PyTorch",
-           "GPU models and configuration", "Nvidia driver version", "CUDA available:", "GPU available", "PyTorch:",
-           "pytorch version:", "Python platform", "Accelerate` version", "* CUDA:", "* Lightning:", "transformers` version", "Pytorch: "),
-)  # fmt: skip
+    marks=(
+        "PyTorch version",
+        "Is CUDA available",
+        "CUDA used to build PyTorch",
+        "ROCM used to build PyTorch",
+        "GPU models and configuration",
+        "Nvidia driver version",
+        "CUDA available:",
+        "GPU available",
+        "PyTorch:",
+        "pytorch version:",
+        "Python platform",
+        "Accelerate` version",
+        "* CUDA:",
+        "* Lightning:",
+        "transformers` version",
+        "Pytorch: ",
+    ),
+)
 def torch_report(text: Text) -> Statements:
     """collect_env of torch, vllm, sglang, mmcv, detectron2, transformers, accelerate, diffusers, Lightning."""
     for row in _ROWS:
         for hit in text.each(row.regex):
             yield from _row(hit, row)
     yield from _build(text)
-    for hit in text.each(
-        _BULLET + r"(?:Python platform|[Pp]latform) {0,40}: {0,40}(?P<value>(?:Linux|Windows|macOS|Darwin)-\S{3,120})"
-    ):
+    for hit in text.each(_BULLET + r"(?:Python platform|[Pp]latform) {0,40}: {0,40}(?P<value>(?:Linux|Windows|macOS|Darwin)-\S{3,120})"):
         yield from platform_of(text, hit.match.start("value"), hit["value"])
         yield from _built_for(hit, hit["value"])
     for hit in text.each(_BULLET + r"OS {0,40}: {0,40}(?P<value>[^\n]{3,120})$"):
@@ -149,11 +160,11 @@ def _built_for(hit: Hit, value: str) -> Iterator[Torch]:
 
 _MANY = r"(?P<index>\d{1,3}(?:, ?\d{1,3}){0,64})"
 _GPU_LINE = r"^[> \t]{0,40}(?:GPU models and configuration {0,40}: {0,40})?GPU (?P<index>\d{1,3}) ?[:：] {0,40}(?P<name>[^\n(:]{3,70}?(?: \(nvgpu\))?) {0,40}$"
-_GPU_OF_HIP = r"GPU models and configuration {0,40}: {0,40}(?!GPU \d)(?P<name>[^\n(]{3,70}?) {0,40}\((?P<shown>gfx[0-9a-f]{3,4})[^)\n]{0,40}\)"
-_GPU_MANY = r"^[> \t]{0,40}GPU " + _MANY + r" {0,40}: {0,40}(?P<name>(?!Compute)[^\n(]{3,70}?) {0,40}$"
-_GPU_TABLE = (
-    r"^[> \t]{0,40}GPU " + _MANY + r" {2,60}(?P<name>[^\n(]{3,70}?)(?: \(arch=(?P<capability>\d+\.\d)\))? {0,40}$"
+_GPU_OF_HIP = (
+    r"GPU models and configuration {0,40}: {0,40}(?!GPU \d)(?P<name>[^\n(]{3,70}?) {0,40}\((?P<shown>gfx[0-9a-f]{3,4})[^)\n]{0,40}\)"
 )
+_GPU_MANY = r"^[> \t]{0,40}GPU " + _MANY + r" {0,40}: {0,40}(?P<name>(?!Compute)[^\n(]{3,70}?) {0,40}$"
+_GPU_TABLE = r"^[> \t]{0,40}GPU " + _MANY + r" {2,60}(?P<name>[^\n(]{3,70}?)(?: \(arch=(?P<capability>\d+\.\d)\))? {0,40}$"
 _GPU_CAPABILITY = r"^[> \t]{0,40}GPU " + _MANY + r" Compute Capability {0,40}: {0,40}(?P<capability>\d+\.\d) {0,40}$"
 _GPU_TYPE = (
     _BULLET
@@ -163,11 +174,7 @@ _COMFY = r"Device: (?:cuda|xpu):(?P<index>\d{1,2}) (?P<name>[^\n:]{3,70}?)(?: \[
 
 
 def _gpus(text: Text) -> Iterator[Gpu]:
-    forms = (
-        (_GPU_MANY, _GPU_TABLE)
-        if re.search(r"ROCM available|\+rocm", text.body)
-        else (_GPU_MANY, _GPU_TABLE, _GPU_CAPABILITY)
-    )
+    forms = (_GPU_MANY, _GPU_TABLE) if re.search(r"ROCM available|\+rocm", text.body) else (_GPU_MANY, _GPU_TABLE, _GPU_CAPABILITY)
     many = [hit for regex in forms for hit in text.each(regex)]  # HIP's capability is no ISA
     if "GPU models and configuration" in text.body or "PyTorch version" in text.body:
         for hit in text.each(_GPU_LINE):  # collect_env asks `nvidia-smi -L`
@@ -190,10 +197,7 @@ def _gpu(hit: Hit, key: str, index: int, maker: str = "") -> Iterator[Gpu]:
     if "name" in groups and (not name or re.match(r"(?i)no cuda|could not|none\b|compute cap", name)):
         return
     draft = Draft(hit.text, Gpu, hit.start)
-    draft.add(
-        "vendor",
-        maker or vendor_of(name or "") or ("nvidia" if key == "nvml_index" or "capability" in groups else None),
-    )
+    draft.add("vendor", maker or vendor_of(name or "") or ("nvidia" if key == "nvml_index" or "capability" in groups else None))
     draft.add("name", name)
     if key:
         draft.add(key, index)
@@ -212,9 +216,7 @@ def _lightning(text: Text) -> Iterator[Fact]:
     """Lightning's collect_env_details: a list of cards, whether CUDA is there, and the build's CUDA."""
     for hit in text.each(_LIGHTNING):
         start, index = hit.match.start("block"), 0
-        for line in re.finditer(
-            r"-[ \t]{1,8}([^\n:]{2,80}?)(?::[ \t]{0,40}([^\n]{0,60}))?[ \t]*(?:\n|$)", hit["block"]
-        ):
+        for line in re.finditer(r"-[ \t]{1,8}([^\n:]{2,80}?)(?::[ \t]{0,40}([^\n]{0,60}))?[ \t]*(?:\n|$)", hit["block"]):
             key, value, at = line[1], (line[2] or "").strip(), start + line.start()
             if key == "available" and truth(value) is not None:
                 yield from says(text, Torch, at, available=truth(value))
@@ -230,10 +232,7 @@ def _lightning(text: Text) -> Iterator[Fact]:
 
 def _variables(text: Text) -> Iterator[Variable]:
     """vllm lists variables at its end."""
-    start = next(
-        (hit.start for hit in text.each(r"^[> \t]{0,40}(?:vLLM Version|vLLM Build Flags|Environment Variables)\b")),
-        None,
-    )
+    start = next((hit.start for hit in text.each(r"^[> \t]{0,40}(?:vLLM Version|vLLM Build Flags|Environment Variables)\b")), None)
     if start is None:
         return
     for hit in text.each(r"^[> \t]{0,40}(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>[^\n]{0,2000})$"):

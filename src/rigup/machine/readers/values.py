@@ -72,8 +72,18 @@ def version(value: str) -> str | None:
 def truth(value: str) -> bool | None:
     """Yes or no, in the words that tools have for it."""
     word = value.strip().strip("()`'\".,").lower()
-    return {"true": True, "yes": True, "on": True, "enabled": True, "1": True,
-            "false": False, "no": False, "off": False, "disabled": False, "0": False}.get(word)  # fmt: skip
+    return {
+        "true": True,
+        "yes": True,
+        "on": True,
+        "enabled": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "off": False,
+        "disabled": False,
+        "0": False,
+    }.get(word)
 
 
 def pci_id(vendor: str, device: str) -> str | None:

@@ -18,9 +18,7 @@ _PNP = lazy_regex(
     r"VEN_([0-9A-Fa-f]{4})&(?:amp;)?DEV_([0-9A-Fa-f]{4})(?:&(?:amp;)?SUBSYS_([0-9A-Fa-f]{4})([0-9A-Fa-f]{4}))?(?:&(?:amp;)?REV_([0-9A-Fa-f]{2}))?"
 )
 # Adapters that Windows makes up itself, or that remote desktops bring.
-_UNREAL = lazy_regex(
-    r"(?i)basic (?:render|display)|remote|virtual|mirror|citrix|parsec|spacedesk|idd|vmware|virtualbox|qxl|hyper-v"
-)
+_UNREAL = lazy_regex(r"(?i)basic (?:render|display)|remote|virtual|mirror|citrix|parsec|spacedesk|idd|vmware|virtualbox|qxl|hyper-v")
 _MOST = 64  # adapters of one report
 
 
@@ -56,12 +54,7 @@ def _adapter(text: Text, at: int, values: dict[str, tuple[str, int]], index: int
         yield from driver.facts()
 
 
-_DXDIAG = {
-    "Device Key": "pnp",
-    "Dedicated Memory": "memory",
-    "Driver Version": "driver",
-    "Driver File Version": "driver",
-}
+_DXDIAG = {"Device Key": "pnp", "Dedicated Memory": "memory", "Driver Version": "driver", "Driver File Version": "driver"}
 
 
 @reads(adds=(Gpu, Driver, Platform, Distribution, Cpu), marks=("Card name:", "DirectX Version:", "Dedicated Memory:"))
@@ -89,8 +82,17 @@ def dxdiag(text: Text) -> Statements:
         yield hit.states(Cpu, model=hit["model"].strip())
 
 
-_CIM = {"Name": "name", "Caption": "name", "Description": "name", "PNPDeviceID": "pnp", "DriverVersion": "driver", "VideoProcessor": "other", "AdapterRAM": "other",
-        "AdapterCompatibility": "other", "AdapterDACType": "other"}  # fmt: skip
+_CIM = {
+    "Name": "name",
+    "Caption": "name",
+    "Description": "name",
+    "PNPDeviceID": "pnp",
+    "DriverVersion": "driver",
+    "VideoProcessor": "other",
+    "AdapterRAM": "other",
+    "AdapterCompatibility": "other",
+    "AdapterDACType": "other",
+}
 
 
 @reads(adds=(Gpu, Driver), marks=("AdapterRAM", "PNPDeviceID", "DriverVersion", "VideoProcessor"))
@@ -100,9 +102,7 @@ def video_controllers(text: Text) -> Statements:
     last = -1
     for line in (*keyed(text), None):
         gap = line is not None and last >= 0 and "\n\n" in text.body[last : line.start]
-        again = (
-            line is not None and _CIM.get(line.key) in block and _CIM.get(line.key) != "other" and line.key == "Name"
-        )
+        again = line is not None and _CIM.get(line.key) in block and _CIM.get(line.key) != "other" and line.key == "Name"
         if line is None or gap or again:
             if "name" in block and len(block) > 1:
                 yield from _adapter(text, block["name"][1], block, count)
@@ -126,10 +126,7 @@ def wmic_table(text: Text) -> Statements:
             if not vendor_of(name) or re.search(r"[>$=:]|\b\d{1,2}\.\d{1,2}\.\d{1,4}\.\d{1,5}\b", name):
                 continue
             yield from _adapter(
-                text,
-                hit.match.start("names") + match.start(),
-                {"name": (name, hit.match.start("names") + match.start())},
-                count,
+                text, hit.match.start("names") + match.start(), {"name": (name, hit.match.start("names") + match.start())}, count
             )
             count += 1
 
@@ -197,9 +194,7 @@ def windows_release(text: Text) -> Statements:
         yield hit.states(Platform, system="windows", version=hit["version"])
 
 
-_OTHER = lazy_regex(
-    r"(?i)\bWSL|\bLinux\b|\bUbuntu\b|\bDebian\b|\bFedora\b|\bmacOS\b|\bMacBook\b|\b(?:docker|podman) run\b|[Dd]ual.?boot"
-)
+_OTHER = lazy_regex(r"(?i)\bWSL|\bLinux\b|\bUbuntu\b|\bDebian\b|\bFedora\b|\bmacOS\b|\bMacBook\b|\b(?:docker|podman) run\b|[Dd]ual.?boot")
 _NAME = r"(?:Microsoft )?[Ww]in(?:dows)?"
 _SAID = (
     r"^[#>*\s\-•|`]{0,8}(?:OS|Operating [Ss]ystem|Platform|System|OS [Vv]ersion|OS [Nn]ame|What (?:platform|OS)[^\n]{0,40})[\s*:=|`?]{1,8}"

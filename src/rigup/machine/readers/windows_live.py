@@ -40,14 +40,7 @@ _MOST, _DEEP = 200, 6
 
 @reads(
     adds=(Gpu, Driver, Platform, Distribution, Cpu, Memory, SystemPackage),
-    inputs=[
-        Run(
-            ("powershell", "-NoProfile", "-NonInteractive", "-Command", _QUESTION),
-            seconds=20,
-            given=_POWERSHELL,
-            says="Win32_",
-        )
-    ],
+    inputs=[Run(("powershell", "-NoProfile", "-NonInteractive", "-Command", _QUESTION), seconds=20, given=_POWERSHELL, says="Win32_")],
     marks=('"PNPDeviceID"', '"TotalVisibleMemorySize"', '"TotalVirtualMemorySize"'),
 )
 def cim_objects(text: Text) -> Statements:
@@ -55,9 +48,7 @@ def cim_objects(text: Text) -> Statements:
     start = re.search(r"^[^\S\n]{0,20}[\[{]", text.body, re.MULTILINE)
     objects = list(_objects(decoded(text.body, start.end() - 1))) if start else []
     if objects and "VCRuntime" in objects[0] and not objects[0]["VCRuntime"]:
-        yield from says(
-            text, SystemPackage, _offset_of(text, "VCRuntime"), name="vc-runtime", state="absent", manager="windows"
-        )
+        yield from says(text, SystemPackage, _offset_of(text, "VCRuntime"), name="vc-runtime", state="absent", manager="windows")
     for index, entry in enumerate([entry for entry in objects if isinstance(entry.get("PNPDeviceID"), str)][:_MOST]):
         yield from _card(text, entry, index)
     for entry in objects[:_MOST]:
@@ -68,13 +59,7 @@ def cim_objects(text: Text) -> Statements:
         elif "Bld" in entry and entry.get("Installed"):
             version = ".".join(str(entry.get(part, 0)) for part in ("Major", "Minor", "Bld"))
             yield from says(
-                text,
-                SystemPackage,
-                _offset_of(text, "Bld"),
-                name="vc-runtime",
-                version=version,
-                state="installed",
-                manager="windows",
+                text, SystemPackage, _offset_of(text, "Bld"), name="vc-runtime", version=version, state="installed", manager="windows"
             )
 
 
@@ -96,19 +81,11 @@ def _card(text: Text, values: dict[str, Any], index: int) -> Iterator[Fact]:
     name = values.get("Name") or values.get("Caption") or values.get("Description")
     at = _offset_of(text, str(values["PNPDeviceID"]).replace("\\", "\\\\"))
     yield from _adapter(
-        text,
-        at,
-        str(name or ""),
-        values["PNPDeviceID"],
-        values.get("DriverVersion"),
-        _bytes(values.get("qwMemorySize")),
-        index,
+        text, at, str(name or ""), values["PNPDeviceID"], values.get("DriverVersion"), _bytes(values.get("qwMemorySize")), index
     )
 
 
-def _adapter(
-    text: Text, at: int, name: str, pnp: str, version: Any, vram: int | None, index: int | None
-) -> Iterator[Fact]:
+def _adapter(text: Text, at: int, name: str, pnp: str, version: Any, vram: int | None, index: int | None) -> Iterator[Fact]:
     ids = _IDS.search(pnp)
     maker = _MAKERS.get(ids["vendor"].lower()) if ids else None
     if not ids or not maker:
@@ -136,18 +113,19 @@ def _plain(value: str) -> str:
 
 def _bytes(value: Any) -> int | None:
     """A number, or eight bytes of one, the lowest first."""
-    if (
-        isinstance(value, list)
-        and 4 <= len(value) <= 8
-        and all(isinstance(byte, int) and 0 <= byte < 256 for byte in value)
-    ):
+    if isinstance(value, list) and 4 <= len(value) <= 8 and all(isinstance(byte, int) and 0 <= byte < 256 for byte in value):
         value = int.from_bytes(bytes(value), "little")
     return value if isinstance(value, int) and not isinstance(value, bool) and 2**20 <= value < 2**48 else None
 
 
 def _system(text: Text, values: dict[str, Any]) -> Iterator[Fact]:
     """Sizes are in thousands of bytes. Virtual memory is what may be committed: memory and page files."""
-    fields = {"total": "TotalVisibleMemorySize", "available": "FreePhysicalMemory", "commit_limit": "TotalVirtualMemorySize", "commit_free": "FreeVirtualMemory"}  # fmt: skip
+    fields = {
+        "total": "TotalVisibleMemorySize",
+        "available": "FreePhysicalMemory",
+        "commit_limit": "TotalVirtualMemorySize",
+        "commit_free": "FreeVirtualMemory",
+    }
     draft = Draft(text, Memory, _offset_of(text, "VirtualMemorySize"))
     for name, key in fields.items():
         amount = values.get(key)
@@ -158,9 +136,7 @@ def _system(text: Text, values: dict[str, Any]) -> Iterator[Fact]:
         yield from says(text, Platform, _offset_of(text, version), system="windows", version=version)
         release = re.search(r"Windows (?:Server )?(\d{1,4})", caption)
         known = release[1] if release else None
-        yield from says(
-            text, Distribution, _offset_of(text, version), id="windows", name=_plain(caption) or None, version=known
-        )
+        yield from says(text, Distribution, _offset_of(text, version), id="windows", name=_plain(caption) or None, version=known)
 
 
 def _processor(text: Text, values: dict[str, Any]) -> Iterator[Fact]:
@@ -177,17 +153,21 @@ _MOST_KEY = 30_000  # characters of one adapter's key
 
 @reads(
     adds=(Gpu, Driver),
-    inputs=[Run(("reg", "query", r"HKLM\SYSTEM\CurrentControlSet\Control\Class" + "\\" + _DISPLAYS, "/s"), seconds=8,
-                given="/Windows/System32/reg.exe", unless=_POWERSHELL)],
+    inputs=[
+        Run(
+            ("reg", "query", r"HKLM\SYSTEM\CurrentControlSet\Control\Class" + "\\" + _DISPLAYS, "/s"),
+            seconds=8,
+            given="/Windows/System32/reg.exe",
+            unless=_POWERSHELL,
+        )
+    ],
     marks=(_DISPLAYS, _DISPLAYS.upper()),
-)  # fmt: skip
+)
 def display_registry(text: Text) -> Statements:
     """A key for each adapter whose driver was ever installed, and values below it."""
-    heads = list(
-        text.each(
-            r"(?i)^HKEY_LOCAL_MACHINE\\[^\n]{0,120}\\\{4d36e968-e325-11ce-bfc1-08002be10318\}\\(?P<number>\d{4})[ \t\r]*$"
-        )
-    )[:_MOST]
+    heads = list(text.each(r"(?i)^HKEY_LOCAL_MACHINE\\[^\n]{0,120}\\\{4d36e968-e325-11ce-bfc1-08002be10318\}\\(?P<number>\d{4})[ \t\r]*$"))[
+        :_MOST
+    ]
     for index, head in enumerate(heads):
         end = text.body.find("\nHKEY_", head.match.end(), head.match.end() + _MOST_KEY)
         part = text.body[head.match.end() : end if end > 0 else head.match.end() + _MOST_KEY]
@@ -214,9 +194,11 @@ def _number(value: tuple[str, str] | None) -> int | None:
 
 @reads(
     DriverLibrary,
-    inputs=[Listing("/Windows/System32/{nvcuda,nvml,amdhip64,amdhip64_6,ze_loader,OpenCL}.dll"),
-            Listing("/Windows/System32/DriverStore/FileRepository/{nv*,u0*}/{nvml,nvcuda64,amdhip64,amdhip64_6}.dll")],
-)  # fmt: skip
+    inputs=[
+        Listing("/Windows/System32/{nvcuda,nvml,amdhip64,amdhip64_6,ze_loader,OpenCL}.dll"),
+        Listing("/Windows/System32/DriverStore/FileRepository/{nv*,u0*}/{nvml,nvcuda64,amdhip64,amdhip64_6}.dll"),
+    ],
+)
 def windows_libraries(text: Text) -> Statements:
     """Drivers put their libraries into System32; the store keeps those of every driver that was installed."""
     for hit in text.each(

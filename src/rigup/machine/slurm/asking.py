@@ -107,15 +107,7 @@ class Slurm:
         """What the user's associations and the QOS allow; nothing without an accounting database."""
         form = "Account,User,Partition,QOS,DefaultQOS,MaxJobs,MaxSubmit,MaxWall,MaxTRES,GrpTRES"
         self._ask(("sacctmgr", "-P", "show", "associations", "where", "user=" + user, "format=" + form))
-        self._ask(
-            (
-                "sacctmgr",
-                "-P",
-                "show",
-                "qos",
-                "format=Name,Priority,MaxWall,MaxTRES,MaxTRESPU,MaxJobsPU,MaxSubmitPU,GrpTRES,Preempt",
-            )
-        )
+        self._ask(("sacctmgr", "-P", "show", "qos", "format=Name,Priority,MaxWall,MaxTRES,MaxTRESPU,MaxJobsPU,MaxSubmitPU,GrpTRES,Preempt"))
 
     def _ask(self, argv: tuple[str, ...], head: str = "", seconds: float = SECONDS) -> None:
         began = time.monotonic()

@@ -58,9 +58,7 @@ def _items(raw: msgspec.Raw) -> list[msgspec.Raw] | None:
     return None
 
 
-def _convert(
-    items: list[msgspec.Raw], form: type[Raw], convert: Callable[[Raw], Value], kind: str, dump: Dump
-) -> list[Value]:
+def _convert(items: list[msgspec.Raw], form: type[Raw], convert: Callable[[Raw], Value], kind: str, dump: Dump) -> list[Value]:
     """Every item of the form; those of another shape are counted."""
     with suppress(msgspec.DecodeError, RecursionError, ValueError):
         return [convert(raw) for raw in msgspec.json.decode(msgspec.json.encode(items), type=list[form])]  # type: ignore[valid-type]
@@ -103,14 +101,25 @@ def _node(raw: forms.RawNode) -> Node:
     states = (*upper(raw.state), *upper(raw.state_flags))
     since = stamp(raw.reason_changed_at)
     return Node(
-        name=raw.name, states=tuple(dict.fromkeys(states)), reason=text(raw.reason), reason_since=since,
-        reason_by=text(raw.reason_set_by_user) if since else "", partitions=listed(raw.partitions),
-        cpus=number(raw.cpus), cpus_allocated=number(raw.alloc_cpus), memory=_mebibytes(raw.real_memory), memory_allocated=_mebibytes(raw.alloc_memory),
+        name=raw.name,
+        states=tuple(dict.fromkeys(states)),
+        reason=text(raw.reason),
+        reason_since=since,
+        reason_by=text(raw.reason_set_by_user) if since else "",
+        partitions=listed(raw.partitions),
+        cpus=number(raw.cpus),
+        cpus_allocated=number(raw.alloc_cpus),
+        memory=_mebibytes(raw.real_memory),
+        memory_allocated=_mebibytes(raw.alloc_memory),
         memory_free=_mebibytes(raw.free_mem if raw.free_mem is not None else raw.free_memory),
         gpus=node_gpus(raw.gres, raw.gres_used, raw.tres_used, "gres/gpu" in (raw.tres or "")),
-        features=listed(raw.active_features) or listed(raw.features), reservation=text(raw.reservation), weight=number(raw.weight),
-        version=text(raw.version) or text(raw.slurmd_version), system=text(raw.operating_system), boot=stamp(raw.boot_time),
-    )  # fmt: skip
+        features=listed(raw.active_features) or listed(raw.features),
+        reservation=text(raw.reservation),
+        weight=number(raw.weight),
+        version=text(raw.version) or text(raw.slurmd_version),
+        system=text(raw.operating_system),
+        boot=stamp(raw.boot_time),
+    )
 
 
 def _mebibytes(value: Number) -> int | None:
@@ -136,23 +145,59 @@ def _job(raw: forms.RawJob) -> Job:
     pending = states[:1] == ("PENDING",)
     nodes = () if pending else expand(raw.nodes)
     asked = Asked(
-        detail=tuple(raw.gres_detail or ()), per_node=raw.tres_per_node, per_job=raw.tres_per_job, per_task=raw.tres_per_task,
-        required=raw.tres_req_str, allocated=raw.tres_alloc_str, node_count=number(raw.node_count) or len(nodes) or 1, tasks=number(raw.tasks),
-        cpus=number(raw.cpus), memory_per_node=_mebibytes(raw.memory_per_node), memory_per_cpu=_mebibytes(raw.memory_per_cpu),
-    )  # fmt: skip
+        detail=tuple(raw.gres_detail or ()),
+        per_node=raw.tres_per_node,
+        per_job=raw.tres_per_job,
+        per_task=raw.tres_per_task,
+        required=raw.tres_req_str,
+        allocated=raw.tres_alloc_str,
+        node_count=number(raw.node_count) or len(nodes) or 1,
+        tasks=number(raw.tasks),
+        cpus=number(raw.cpus),
+        memory_per_node=_mebibytes(raw.memory_per_node),
+        memory_per_cpu=_mebibytes(raw.memory_per_cpu),
+    )
     gpus, gpus_each, memory = worked_out(asked)
     return Job(
-        id=number(raw.job_id) or 0, array_job=array, array_task=task if array else None, array_tasks=raw.array_task_string or "",
-        array_count=count if array and (task is None or count > 1) else 1, throttle=bound or _limit(raw.array_max_tasks), het_job=stamp(raw.het_job_id),
-        name=raw.name or "", user=text(raw.user_name), account=text(raw.account), qos=text(raw.qos), partitions=words(raw.partition),
-        state=states[0] if states else "", flags=states[1:], reason=text(raw.state_reason), priority=number(raw.priority),
-        nodes=nodes, node_count=asked.node_count, tasks=asked.tasks, cpus=asked.cpus,
-        cpus_per_node=max(share(asked.cpus, asked.node_count) or 0, number(raw.minimum_cpus_per_node) or 0) or None, memory_per_node=memory,
-        gpus=gpus, gpus_per_node=gpus_each, submit=stamp(raw.submit_time), eligible=stamp(raw.eligible_time), start=stamp(raw.start_time),
-        end=stamp(raw.end_time), time_limit=_minutes(raw.time_limit), dependency=text(raw.dependency), reservation=text(raw.resv_name),
-        features=text(raw.features), required_nodes=_names(raw.required_nodes), excluded_nodes=_names(raw.excluded_nodes),
-        requeue=raw.requeue, restarts=number(raw.restart_cnt) or 0, exit=_status(raw.exit_code), exclusive="NONE" in upper(raw.shared),
-    )  # fmt: skip
+        id=number(raw.job_id) or 0,
+        array_job=array,
+        array_task=task if array else None,
+        array_tasks=raw.array_task_string or "",
+        array_count=count if array and (task is None or count > 1) else 1,
+        throttle=bound or _limit(raw.array_max_tasks),
+        het_job=stamp(raw.het_job_id),
+        name=raw.name or "",
+        user=text(raw.user_name),
+        account=text(raw.account),
+        qos=text(raw.qos),
+        partitions=words(raw.partition),
+        state=states[0] if states else "",
+        flags=states[1:],
+        reason=text(raw.state_reason),
+        priority=number(raw.priority),
+        nodes=nodes,
+        node_count=asked.node_count,
+        tasks=asked.tasks,
+        cpus=asked.cpus,
+        cpus_per_node=max(share(asked.cpus, asked.node_count) or 0, number(raw.minimum_cpus_per_node) or 0) or None,
+        memory_per_node=memory,
+        gpus=gpus,
+        gpus_per_node=gpus_each,
+        submit=stamp(raw.submit_time),
+        eligible=stamp(raw.eligible_time),
+        start=stamp(raw.start_time),
+        end=stamp(raw.end_time),
+        time_limit=_minutes(raw.time_limit),
+        dependency=text(raw.dependency),
+        reservation=text(raw.resv_name),
+        features=text(raw.features),
+        required_nodes=_names(raw.required_nodes),
+        excluded_nodes=_names(raw.excluded_nodes),
+        requeue=raw.requeue,
+        restarts=number(raw.restart_cnt) or 0,
+        exit=_status(raw.exit_code),
+        exclusive="NONE" in upper(raw.shared),
+    )
 
 
 def _status(raw: msgspec.Raw) -> int | None:
@@ -162,9 +207,7 @@ def _status(raw: msgspec.Raw) -> int | None:
         if isinstance(waited, int):
             return 128 + (waited & 127) if waited & 127 else (waited >> 8) & 255
         if waited is not None:
-            signal = (
-                (number(waited.signal.id) or number(waited.signal.signal_id)) if waited.signal is not None else None
-            )
+            signal = (number(waited.signal.id) or number(waited.signal.signal_id)) if waited.signal is not None else None
             return 128 + signal if signal else number(waited.return_code)
     return None
 
@@ -181,15 +224,29 @@ def _partition(raw: forms.RawPartition) -> Partition:
     priority = raw.priority or forms.Priority()
     tier, factor = number(priority.tier), number(priority.job_factor)
     return Partition(
-        name=raw.name, state=next((state for state in states if state in _PARTITION_STATES), "UP"), default="DEFAULT" in states, hidden="HIDDEN" in states,
-        max_time=_minutes(most.time), default_time=_minutes(raw.defaults.time) if raw.defaults else None, max_nodes=number(most.nodes),
-        min_nodes=number(least.nodes) or 0, max_cpus_per_node=_limit(most.cpus_per_node),
+        name=raw.name,
+        state=next((state for state in states if state in _PARTITION_STATES), "UP"),
+        default="DEFAULT" in states,
+        hidden="HIDDEN" in states,
+        max_time=_minutes(most.time),
+        default_time=_minutes(raw.defaults.time) if raw.defaults else None,
+        max_nodes=number(most.nodes),
+        min_nodes=number(least.nodes) or 0,
+        max_cpus_per_node=_limit(most.cpus_per_node),
         max_memory_per_node=_mebibytes(_limit(most.partition_memory_per_node)),
-        tier=1 if tier is None else tier, job_factor=1 if factor is None else factor, grace=number(raw.grace_time) or 0,
-        nodes=expand(nodes.configured), node_count=number(nodes.total), allow_accounts=listed(accounts.allowed), deny_accounts=listed(accounts.deny),
-        allow_groups=listed(raw.groups.allowed) if raw.groups else (), allow_qos=listed(qos.allowed), deny_qos=listed(qos.deny), qos=text(qos.assigned),
+        tier=1 if tier is None else tier,
+        job_factor=1 if factor is None else factor,
+        grace=number(raw.grace_time) or 0,
+        nodes=expand(nodes.configured),
+        node_count=number(nodes.total),
+        allow_accounts=listed(accounts.allowed),
+        deny_accounts=listed(accounts.deny),
+        allow_groups=listed(raw.groups.allowed) if raw.groups else (),
+        allow_qos=listed(qos.allowed),
+        deny_qos=listed(qos.deny),
+        qos=text(qos.assigned),
         exclusive=number(most.shares) == 0,
-    )  # fmt: skip
+    )
 
 
 def _flat_partition(raw: forms.FlatPartition) -> Partition:
@@ -197,14 +254,28 @@ def _flat_partition(raw: forms.FlatPartition) -> Partition:
     tier, factor = number(raw.priority_tier), number(raw.priority_job_factor)
     mode = next((word for word in upper(raw.preemption_mode)), "")
     return Partition(
-        name=raw.name, state=next((state for state in states if state in _PARTITION_STATES), "UP"), default="DEFAULT" in flags, hidden="HIDDEN" in flags,
-        max_time=_minutes(raw.max_time_limit), default_time=_minutes(raw.default_time_limit), max_nodes=_limit(raw.maximum_nodes_per_job),
-        min_nodes=number(raw.min_nodes) or 0, max_cpus_per_node=_limit(raw.maximum_cpus_per_node), tier=1 if tier is None else tier,
-        job_factor=1 if factor is None else factor, preempt_mode="OFF" if mode == "DISABLED" else mode, grace=number(raw.preemption_grace_time) or 0,
-        nodes=expand(raw.nodes), node_count=number(raw.total_nodes), allow_accounts=listed(raw.allowed_accounts),
-        deny_accounts=listed(raw.denied_accounts), allow_groups=listed(raw.allowed_groups), allow_qos=listed(raw.allowed_qos),
-        deny_qos=listed(raw.denied_qos), qos=text(raw.qos),
-    )  # fmt: skip
+        name=raw.name,
+        state=next((state for state in states if state in _PARTITION_STATES), "UP"),
+        default="DEFAULT" in flags,
+        hidden="HIDDEN" in flags,
+        max_time=_minutes(raw.max_time_limit),
+        default_time=_minutes(raw.default_time_limit),
+        max_nodes=_limit(raw.maximum_nodes_per_job),
+        min_nodes=number(raw.min_nodes) or 0,
+        max_cpus_per_node=_limit(raw.maximum_cpus_per_node),
+        tier=1 if tier is None else tier,
+        job_factor=1 if factor is None else factor,
+        preempt_mode="OFF" if mode == "DISABLED" else mode,
+        grace=number(raw.preemption_grace_time) or 0,
+        nodes=expand(raw.nodes),
+        node_count=number(raw.total_nodes),
+        allow_accounts=listed(raw.allowed_accounts),
+        deny_accounts=listed(raw.denied_accounts),
+        allow_groups=listed(raw.allowed_groups),
+        allow_qos=listed(raw.allowed_qos),
+        deny_qos=listed(raw.denied_qos),
+        qos=text(raw.qos),
+    )
 
 
 _PARTITION_STATES = ("DOWN", "DRAIN", "INACTIVE", "UP")
@@ -212,10 +283,18 @@ _PARTITION_STATES = ("DOWN", "DRAIN", "INACTIVE", "UP")
 
 def _reservation(raw: forms.RawReservation) -> Reservation:
     return Reservation(
-        name=raw.name or "", start=stamp(raw.start_time), end=stamp(raw.end_time), nodes=expand(raw.node_list), node_count=number(raw.node_count),
-        partition=text(raw.partition), users=listed(raw.users), accounts=listed(raw.accounts), groups=listed(raw.groups), flags=upper(list(listed(raw.flags))),
+        name=raw.name or "",
+        start=stamp(raw.start_time),
+        end=stamp(raw.end_time),
+        nodes=expand(raw.node_list),
+        node_count=number(raw.node_count),
+        partition=text(raw.partition),
+        users=listed(raw.users),
+        accounts=listed(raw.accounts),
+        groups=listed(raw.groups),
+        flags=upper(list(listed(raw.flags))),
         tres=text(raw.tres),
-    )  # fmt: skip
+    )
 
 
 def _tres_text(rows: list[forms.Tres] | None) -> str:
@@ -226,9 +305,7 @@ def _tres_text(rows: list[forms.Tres] | None) -> str:
 
 def _counts(rows: list[forms.Tres] | None) -> dict[str, int]:
     return {
-        (row.type or "") + ("/" + row.name if row.name else ""): count
-        for row in rows or ()
-        if (count := number(row.count)) is not None
+        (row.type or "") + ("/" + row.name if row.name else ""): count for row in rows or () if (count := number(row.count)) is not None
     }
 
 
@@ -241,14 +318,31 @@ def _record(raw: forms.RawRecord) -> Record:
     array = stamp(raw.array.job_id) if raw.array else None
     utilisation, gpu_memory = _gpu_use(raw.steps or [])
     return Record(
-        id=number(raw.job_id) or 0, array_job=array, array_task=number(raw.array.task_id) if raw.array and array else None, name=raw.name or "",
-        user=text(raw.user), account=text(raw.account), partition=text(raw.partition), qos=text(raw.qos), state=states[0] if states else "",
-        submit=stamp(times.submission), eligible=stamp(times.eligible), start=stamp(times.start), end=stamp(times.end), elapsed=number(times.elapsed),
-        time_limit=_minutes(times.limit), nodes=nodes, node_count=_limit(raw.allocation_nodes) or len(nodes) or None,
-        cpus=number(wanted.get("cpu")), memory=int(memory) * _MIB if memory else None, memory_used=_memory_used(raw.steps or []),
-        cpu_seconds=_computed(times.total), gpus=tres_gpus(",".join(f"{name}={count}" for name, count in wanted.items())),
-        gpu_utilisation=utilisation, gpu_memory_used=gpu_memory,
-    )  # fmt: skip
+        id=number(raw.job_id) or 0,
+        array_job=array,
+        array_task=number(raw.array.task_id) if raw.array and array else None,
+        name=raw.name or "",
+        user=text(raw.user),
+        account=text(raw.account),
+        partition=text(raw.partition),
+        qos=text(raw.qos),
+        state=states[0] if states else "",
+        submit=stamp(times.submission),
+        eligible=stamp(times.eligible),
+        start=stamp(times.start),
+        end=stamp(times.end),
+        elapsed=number(times.elapsed),
+        time_limit=_minutes(times.limit),
+        nodes=nodes,
+        node_count=_limit(raw.allocation_nodes) or len(nodes) or None,
+        cpus=number(wanted.get("cpu")),
+        memory=int(memory) * _MIB if memory else None,
+        memory_used=_memory_used(raw.steps or []),
+        cpu_seconds=_computed(times.total),
+        gpus=tres_gpus(",".join(f"{name}={count}" for name, count in wanted.items())),
+        gpu_utilisation=utilisation,
+        gpu_memory_used=gpu_memory,
+    )
 
 
 def _computed(total: forms.Seconds | None) -> float | None:

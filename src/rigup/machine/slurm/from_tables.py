@@ -25,10 +25,31 @@ from rigup.machine.slurm.words import (
 from rigup.machine.slurm.working_out import Asked, share
 
 MOST_ROWS = 2_000_000
-_STATES = {"PD": "PENDING", "R": "RUNNING", "CG": "COMPLETING", "CF": "CONFIGURING", "S": "SUSPENDED", "CD": "COMPLETED", "CA": "CANCELLED", "F": "FAILED",
-           "TO": "TIMEOUT", "NF": "NODE_FAIL", "PR": "PREEMPTED", "OOM": "OUT_OF_MEMORY", "BF": "BOOT_FAIL", "DL": "DEADLINE", "SI": "SIGNALING",
-           "RQ": "REQUEUED", "RD": "RESV_DEL_HOLD", "RF": "REQUEUE_FED", "RH": "REQUEUE_HOLD", "RS": "RESIZING", "SE": "SPECIAL_EXIT", "SO": "STAGE_OUT",
-           "ST": "STOPPED"}  # fmt: skip
+_STATES = {
+    "PD": "PENDING",
+    "R": "RUNNING",
+    "CG": "COMPLETING",
+    "CF": "CONFIGURING",
+    "S": "SUSPENDED",
+    "CD": "COMPLETED",
+    "CA": "CANCELLED",
+    "F": "FAILED",
+    "TO": "TIMEOUT",
+    "NF": "NODE_FAIL",
+    "PR": "PREEMPTED",
+    "OOM": "OUT_OF_MEMORY",
+    "BF": "BOOT_FAIL",
+    "DL": "DEADLINE",
+    "SI": "SIGNALING",
+    "RQ": "REQUEUED",
+    "RD": "RESV_DEL_HOLD",
+    "RF": "REQUEUE_FED",
+    "RH": "REQUEUE_HOLD",
+    "RS": "RESIZING",
+    "SE": "SPECIAL_EXIT",
+    "SO": "STAGE_OUT",
+    "ST": "STOPPED",
+}
 Row = dict[str, str]
 
 
@@ -87,22 +108,54 @@ def _job(row: Row, zone: tzinfo) -> Job | None:
     nodes = () if waiting or where.startswith("(") else expand(where)
     count_of_nodes = whole(row.get("NODES")) or len(nodes) or 1
     asked = Asked(
-        detail=(), per_node=row.get("TRES_PER_NODE") or row.get("GRES"), per_job=row.get("TRES_PER_JOB"), per_task=row.get("TRES_PER_TASK"), required=None,
-        allocated=row.get("TRES_ALLOC"), node_count=count_of_nodes, tasks=whole(row.get("TASKS")), cpus=whole(row.get("CPUS")),
-        memory_per_node=size(row.get("MIN_MEMORY", "").rstrip("cn")) or None, memory_per_cpu=None,
-    )  # fmt: skip
+        detail=(),
+        per_node=row.get("TRES_PER_NODE") or row.get("GRES"),
+        per_job=row.get("TRES_PER_JOB"),
+        per_task=row.get("TRES_PER_TASK"),
+        required=None,
+        allocated=row.get("TRES_ALLOC"),
+        node_count=count_of_nodes,
+        tasks=whole(row.get("TASKS")),
+        cpus=whole(row.get("CPUS")),
+        memory_per_node=size(row.get("MIN_MEMORY", "").rstrip("cn")) or None,
+        memory_per_cpu=None,
+    )
     gpus, gpus_each = asked.gpus()
     reason = row.get("REASON") or (where[1:-1] if where.startswith("(") else "")
     array = whole(row.get("ARRAY_JOB_ID")) if task_text != "N/A" else None
     return Job(
-        id=head, array_job=array or (head if rest else None), array_task=task, array_tasks=task_text.strip("[]") if waits_as_array else "",
-        array_count=count, throttle=bound, name=row.get("NAME", ""), user=row.get("USER", ""), account=text(row.get("ACCOUNT")), qos=text(row.get("QOS")),
-        partitions=words(row.get("PARTITION")), state=state, reason=text(reason), priority=whole(row.get("PRIORITY")), nodes=nodes, node_count=count_of_nodes,
-        tasks=asked.tasks, cpus=asked.cpus, cpus_per_node=share(asked.cpus, count_of_nodes), memory_per_node=asked.memory(), gpus=gpus,
-        gpus_per_node=gpus_each, submit=moment(row.get("SUBMIT_TIME"), zone), start=moment(row.get("START_TIME"), zone), end=moment(row.get("END_TIME"), zone),
-        time_limit=duration(row.get("TIME_LIMIT")), dependency=text(row.get("DEPENDENCY")), reservation=text(row.get("RESERVATION")),
-        features=text(row.get("FEATURES")), required_nodes=expand(row.get("REQ_NODES")), excluded_nodes=expand(row.get("EXC_NODES")),
-    )  # fmt: skip
+        id=head,
+        array_job=array or (head if rest else None),
+        array_task=task,
+        array_tasks=task_text.strip("[]") if waits_as_array else "",
+        array_count=count,
+        throttle=bound,
+        name=row.get("NAME", ""),
+        user=row.get("USER", ""),
+        account=text(row.get("ACCOUNT")),
+        qos=text(row.get("QOS")),
+        partitions=words(row.get("PARTITION")),
+        state=state,
+        reason=text(reason),
+        priority=whole(row.get("PRIORITY")),
+        nodes=nodes,
+        node_count=count_of_nodes,
+        tasks=asked.tasks,
+        cpus=asked.cpus,
+        cpus_per_node=share(asked.cpus, count_of_nodes),
+        memory_per_node=asked.memory(),
+        gpus=gpus,
+        gpus_per_node=gpus_each,
+        submit=moment(row.get("SUBMIT_TIME"), zone),
+        start=moment(row.get("START_TIME"), zone),
+        end=moment(row.get("END_TIME"), zone),
+        time_limit=duration(row.get("TIME_LIMIT")),
+        dependency=text(row.get("DEPENDENCY")),
+        reservation=text(row.get("RESERVATION")),
+        features=text(row.get("FEATURES")),
+        required_nodes=expand(row.get("REQ_NODES")),
+        excluded_nodes=expand(row.get("EXC_NODES")),
+    )
 
 
 def _nodes(rows: list[Row], dump: Dump, _zone: tzinfo) -> None:
@@ -120,9 +173,12 @@ def _nodes(rows: list[Row], dump: Dump, _zone: tzinfo) -> None:
         if partition:
             before = partitions.get(partition)
             partitions[partition] = Partition(
-                name=partition, state=row.get("AVAIL", "up").upper(), default=row["PARTITION"].endswith("*"), max_time=duration(row.get("TIMELIMIT")),
+                name=partition,
+                state=row.get("AVAIL", "up").upper(),
+                default=row["PARTITION"].endswith("*"),
+                max_time=duration(row.get("TIMELIMIT")),
                 nodes=tuple(dict.fromkeys((*(before.nodes if before else ()), *names))),
-            )  # fmt: skip
+            )
     dump.nodes = list(nodes.values())
     if partitions and dump.partitions is None:
         dump.partitions = list(partitions.values())
@@ -132,10 +188,17 @@ def _sinfo_node(name: str, state: str, partitions: tuple[str, ...], row: Row) ->
     parts = [whole(part) for part in row.get("CPUS(A/I/O/T)", "").split("/")]
     allocated, total = (parts[0], parts[3]) if len(parts) == 4 else (None, whole(row.get("CPUS")))
     return Node(
-        name=name, states=node_states(state), reason="" if row.get("REASON") == "none" else text(row.get("REASON")), partitions=partitions,
-        cpus=total, cpus_allocated=allocated, memory=size(row.get("MEMORY", "").rstrip("+")), memory_allocated=size(row.get("ALLOCMEM")),
-        gpus=node_gpus(row.get("GRES"), row.get("GRES_USED")), features=words(row.get("AVAIL_FEATURES") or row.get("ACTIVE_FEATURES")),
-    )  # fmt: skip
+        name=name,
+        states=node_states(state),
+        reason="" if row.get("REASON") == "none" else text(row.get("REASON")),
+        partitions=partitions,
+        cpus=total,
+        cpus_allocated=allocated,
+        memory=size(row.get("MEMORY", "").rstrip("+")),
+        memory_allocated=size(row.get("ALLOCMEM")),
+        gpus=node_gpus(row.get("GRES"), row.get("GRES_USED")),
+        features=words(row.get("AVAIL_FEATURES") or row.get("ACTIVE_FEATURES")),
+    )
 
 
 def _records(rows: list[Row], dump: Dump, zone: tzinfo) -> None:
@@ -159,14 +222,29 @@ def _record(row: Row, zone: tzinfo) -> Record | None:
     held = tres(row.get("ALLOCTRES")) or tres(row.get("REQTRES"))
     nodes = expand(row.get("NODELIST"))
     return Record(
-        id=job, array_job=job if task else None, array_task=whole(task), name=row.get("JOBNAME", ""), user=text(row.get("USER")),
-        account=text(row.get("ACCOUNT")), partition=text(row.get("PARTITION")), qos=text(row.get("QOS")), state=(row.get("STATE") or " ").split(" ")[0].upper(), exit=shell_status(row.get("EXITCODE")),
-        submit=moment(row.get("SUBMIT"), zone), eligible=moment(row.get("ELIGIBLE"), zone), start=moment(row.get("START"), zone),
-        end=moment(row.get("END"), zone), elapsed=duration(row.get("ELAPSED")), time_limit=duration(row.get("TIMELIMIT")), nodes=nodes,
-        node_count=whole(held.get("node")) or len(nodes) or None, cpus=whole(held.get("cpu")) or whole(row.get("ALLOCCPUS")),
-        memory=size(tres(row.get("REQTRES")).get("mem") or held.get("mem")), cpu_seconds=_seconds(row.get("TOTALCPU")),
+        id=job,
+        array_job=job if task else None,
+        array_task=whole(task),
+        name=row.get("JOBNAME", ""),
+        user=text(row.get("USER")),
+        account=text(row.get("ACCOUNT")),
+        partition=text(row.get("PARTITION")),
+        qos=text(row.get("QOS")),
+        state=(row.get("STATE") or " ").split(" ")[0].upper(),
+        exit=shell_status(row.get("EXITCODE")),
+        submit=moment(row.get("SUBMIT"), zone),
+        eligible=moment(row.get("ELIGIBLE"), zone),
+        start=moment(row.get("START"), zone),
+        end=moment(row.get("END"), zone),
+        elapsed=duration(row.get("ELAPSED")),
+        time_limit=duration(row.get("TIMELIMIT")),
+        nodes=nodes,
+        node_count=whole(held.get("node")) or len(nodes) or None,
+        cpus=whole(held.get("cpu")) or whole(row.get("ALLOCCPUS")),
+        memory=size(tres(row.get("REQTRES")).get("mem") or held.get("mem")),
+        cpu_seconds=_seconds(row.get("TOTALCPU")),
         gpus=tres_gpus(row.get("ALLOCTRES")) or tres_gpus(row.get("REQTRES")),
-    )  # fmt: skip
+    )
 
 
 def _seconds(value: str | None) -> float | None:
@@ -202,8 +280,18 @@ def _limit(row: Row) -> Limit | None:
     if not name:
         return None
     return Limit(
-        kind="association" if of_account else "qos", name=name, user=row.get("USER", ""), partition=row.get("PARTITION", ""), qos=words(row.get("QOS")),
-        default_qos=text(row.get("DEF QOS") or row.get("DEFQOS")), max_jobs=whole(row.get("MAXJOBS") or row.get("MAXJOBSPU") or row.get("MAXJOBSPERUSER")),
-        max_submit=whole(row.get("MAXSUBMIT") or row.get("MAXSUBMITPU")), max_wall=duration(row.get("MAXWALL")), max_tres_per_job=row.get("MAXTRES", ""),
-        max_tres_per_user=row.get("MAXTRESPU", ""), group_tres=row.get("GRPTRES", ""), priority=whole(row.get("PRIORITY")), preempt=words(row.get("PREEMPT")),
-    )  # fmt: skip
+        kind="association" if of_account else "qos",
+        name=name,
+        user=row.get("USER", ""),
+        partition=row.get("PARTITION", ""),
+        qos=words(row.get("QOS")),
+        default_qos=text(row.get("DEF QOS") or row.get("DEFQOS")),
+        max_jobs=whole(row.get("MAXJOBS") or row.get("MAXJOBSPU") or row.get("MAXJOBSPERUSER")),
+        max_submit=whole(row.get("MAXSUBMIT") or row.get("MAXSUBMITPU")),
+        max_wall=duration(row.get("MAXWALL")),
+        max_tres_per_job=row.get("MAXTRES", ""),
+        max_tres_per_user=row.get("MAXTRESPU", ""),
+        group_tres=row.get("GRPTRES", ""),
+        priority=whole(row.get("PRIORITY")),
+        preempt=words(row.get("PREEMPT")),
+    )

@@ -98,9 +98,7 @@ def fold(names: Iterable[str]) -> list[str]:
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """A key that sorts node2 before node10."""
     return tuple(
-        (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part)
-        for part in re.split(r"([0-9]{1,18})", name)
-        if part
+        (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in re.split(r"([0-9]{1,18})", name) if part
     )
 
 

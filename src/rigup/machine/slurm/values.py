@@ -6,9 +6,7 @@ for a count; where a field knows two of these, its comment says so. Names of nod
 
 import msgspec
 
-ACTIVE = frozenset(
-    ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT")
-)
+ACTIVE = frozenset(("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT"))
 
 
 class Gpus(msgspec.Struct, frozen=True, gc=False):
@@ -174,9 +172,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     node_count: int | None = None
     cpus: int | None = None
     memory: int | None = None  # bytes asked for, of the whole job
-    memory_used: int | None = (
-        None  # bytes: the greatest task's resident memory times the tasks of its step; an upper bound
-    )
+    memory_used: int | None = None  # bytes: the greatest task's resident memory times the tasks of its step; an upper bound
     cpu_seconds: float | None = None  # that it computed
     gpus: tuple[Request, ...] = ()  # of the whole job
     gpu_utilisation: float | None = None  # 0 to 100, mean over its GPUs, where the site gathers it

@@ -10,9 +10,7 @@ from datetime import UTC, datetime, tzinfo
 
 from rigup.machine.slurm.values import Gpus, Request
 
-NOT_SET = frozenset(
-    ("", "(null)", "N/A", "n/a", "None", "NONE", "Unknown", "UNKNOWN", "NOT_SET", "n/s", "INVALID", "Partition_Limit")
-)
+NOT_SET = frozenset(("", "(null)", "N/A", "n/a", "None", "NONE", "Unknown", "UNKNOWN", "NOT_SET", "n/s", "INVALID", "Partition_Limit"))
 UNLIMITED = frozenset(("UNLIMITED", "INFINITE", "unlimited", "infinite"))
 _SENTINELS = range(0xFFFFFFFD, 0x100000000)  # 32 bit INFINITE and NO_VAL (slurm.h)
 _DURATION = re.compile(r"(?:(\d{1,7})-)?(\d{1,7})(?::(\d{1,7}))?(?::(\d{1,7}))?(?:\.\d+)?\Z")
@@ -21,14 +19,36 @@ _GRES = re.compile(r"(?:gres[:/])?gpu(?:[:/=]([^:=,()]+?))??(?:[:=](\d{1,9})([KM
 _STEP = 1024
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 _SUFFIXES = {
-    "*": "NOT_RESPONDING", "~": "POWERED_DOWN", "#": "POWERING_UP", "!": "POWER_DOWN", "%": "POWERING_DOWN", "$": "MAINTENANCE",
-    "@": "REBOOT_REQUESTED", "^": "REBOOT_ISSUED", "-": "PLANNED",
-}  # fmt: skip
+    "*": "NOT_RESPONDING",
+    "~": "POWERED_DOWN",
+    "#": "POWERING_UP",
+    "!": "POWER_DOWN",
+    "%": "POWERING_DOWN",
+    "$": "MAINTENANCE",
+    "@": "REBOOT_REQUESTED",
+    "^": "REBOOT_ISSUED",
+    "-": "PLANNED",
+}
 _SHORT = {
-    "ALLOC": "ALLOCATED", "MIX": "MIXED", "DRNG": "DRAINING", "COMP": "COMPLETING", "MAINT": "MAINTENANCE", "RESV": "RESERVED",
-    "UNK": "UNKNOWN", "PLND": "PLANNED", "POW_DN": "POWERING_DOWN", "POW_UP": "POWERING_UP", "FAILG": "FAILING", "FUTR": "FUTURE", "BOOT": "REBOOT_ISSUED",
-    "REBOOT": "REBOOT_REQUESTED", "NPC": "PERFCTRS", "NOT_RESP": "NOT_RESPONDING", "INVAL": "INVALID_REG", "PLANNED": "PLANNED",
-}  # fmt: skip
+    "ALLOC": "ALLOCATED",
+    "MIX": "MIXED",
+    "DRNG": "DRAINING",
+    "COMP": "COMPLETING",
+    "MAINT": "MAINTENANCE",
+    "RESV": "RESERVED",
+    "UNK": "UNKNOWN",
+    "PLND": "PLANNED",
+    "POW_DN": "POWERING_DOWN",
+    "POW_UP": "POWERING_UP",
+    "FAILG": "FAILING",
+    "FUTR": "FUTURE",
+    "BOOT": "REBOOT_ISSUED",
+    "REBOOT": "REBOOT_REQUESTED",
+    "NPC": "PERFCTRS",
+    "NOT_RESP": "NOT_RESPONDING",
+    "INVAL": "INVALID_REG",
+    "PLANNED": "PLANNED",
+}
 
 
 _DRAINED = {"DRAINED": ("IDLE", "DRAIN"), "DRAINING": ("MIXED", "DRAIN")}  # as sinfo words the two
@@ -100,11 +120,7 @@ def tres(value: str | None) -> dict[str, str]:
 def tres_gpus(value: str | None) -> tuple[Request, ...]:
     """GPUs of a TRES text. Typed counts stand beside their sum: what the sum has more is of no type."""
     counts = tres(value)
-    typed = [
-        Request(name[9:], count)
-        for name, number in counts.items()
-        if name.startswith("gres/gpu:") and (count := whole(number))
-    ]
+    typed = [Request(name[9:], count) for name, number in counts.items() if name.startswith("gres/gpu:") and (count := whole(number))]
     rest = (whole(counts.get("gres/gpu")) or 0) - sum(request.count for request in typed)
     return (*typed, Request("", rest)) if rest > 0 else tuple(typed)
 
@@ -131,9 +147,7 @@ def requests(counts: Mapping[str, int]) -> tuple[Request, ...]:
     return tuple(Request(name, count) for name, count in counts.items() if count > 0)
 
 
-def node_gpus(
-    configured: str | None, used: str | None, counted: str | None = None, has_counts: bool = False
-) -> tuple[Gpus, ...]:
+def node_gpus(configured: str | None, used: str | None, counted: str | None = None, has_counts: bool = False) -> tuple[Gpus, ...]:
     """GPUs of a node. `used`: gres_used; else `counted`, the allocated TRES, where the site counts GPUs there (`has_counts`).
 
     Allocated GPUs without a type are given to the types in order, as far as there is room.

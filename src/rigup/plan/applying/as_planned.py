@@ -22,9 +22,7 @@ def differences(folder: Path, planned: Planned) -> list[str]:
         return []
     have: dict[str, str] = {canonicalize_name(package.name): package.version for package in packages(environment)}
     sentences = [*_otherwise(promised, have), *(_more(promised, have, planned.before) if planned.whole else ())]
-    return sentences[:_SHOWN] + (
-        [_("And so are {count} more.").format(count=len(sentences) - _SHOWN)] if len(sentences) > _SHOWN else []
-    )
+    return sentences[:_SHOWN] + ([_("And so are {count} more.").format(count=len(sentences) - _SHOWN)] if len(sentences) > _SHOWN else [])
 
 
 def _otherwise(promised: Mapping[str, str], have: Mapping[str, str]) -> Iterator[str]:

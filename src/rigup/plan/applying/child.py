@@ -32,16 +32,20 @@ class Child:
         group = {"process_group": 0} if os.name == "posix" else {}
         try:
             self.process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(variables),
-                cwd=folder or None, bufsize=0, **group,  # type: ignore[call-overload]
-            )  # fmt: skip
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=dict(variables),
+                cwd=folder or None,
+                bufsize=0,
+                **group,  # type: ignore[call-overload]
+            )
         except OSError as error:
             self.why = error.strerror or type(error).__name__
             self._log.write(_readable(f"{argv[0]}: {self.why}") + b"\n")
 
-    def wait(
-        self, say: Callable[[str], None], gentle: bool = False, started: Callable[[int], None] | None = None
-    ) -> int:
+    def wait(self, say: Callable[[str], None], gentle: bool = False, started: Callable[[int], None] | None = None) -> int:
         """Its exit status; its output goes to `say` line by line.
 
         Args:

@@ -63,7 +63,7 @@ def _quiet(argv: Argv) -> bool:
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=_BRIEF, check=False
-        )  # fmt: skip
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0

@@ -199,12 +199,8 @@ def begun(intent: Intent, record: Record | None = None) -> Record:
     try:
         body = msgspec.json.format(msgspec.json.encode(announced), indent=1)
     except UnicodeEncodeError as error:  # a name that cannot be written down could not be taken back
-        template = _(
-            "The plan names {path}, which is no UTF-8: give the folder another name, or name another one with --env."
-        )
-        odd = next(
-            (path for path in (announced.environment, *map(str, announced.asked.values())) if not _writable(path)), ""
-        )
+        template = _("The plan names {path}, which is no UTF-8: give the folder another name, or name another one with --env.")
+        odd = next((path for path in (announced.environment, *map(str, announced.asked.values())) if not _writable(path)), "")
         raise JournalError(template.format(path=readable(odd)[:300])) from error
     try:
         found = record or Record(_new_folder())
@@ -299,7 +295,9 @@ def _completed(intent: Any) -> Any:
 
 
 def _unwritable(path: Path, error: OSError) -> JournalError:
-    template = _("The journal in {path} cannot be written: {error}. Nothing is done without it; make room there, or name another folder with XDG_STATE_HOME.")  # fmt: skip
+    template = _(
+        "The journal in {path} cannot be written: {error}. Nothing is done without it; make room there, or name another folder with XDG_STATE_HOME."
+    )
     return JournalError(template.format(path=path, error=error.strerror or type(error).__name__))
 
 

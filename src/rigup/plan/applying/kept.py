@@ -72,9 +72,7 @@ def same(folder: Path) -> bool:
 
 def is_as_before(path: str, folder: Path) -> bool:
     """Whether what was kept stands at this path; False where nothing was kept of it."""
-    return any(
-        before.path == path and before.kind != "other" and _is_unchanged(before, folder) for before in kept(folder)
-    )
+    return any(before.path == path and before.kind != "other" and _is_unchanged(before, folder) for before in kept(folder))
 
 
 def _before(path: str, folder: Path, number: int) -> Before:
@@ -109,9 +107,7 @@ def _absent_parents(path: str) -> Iterator[str]:
 
 def _remove(before: Before, _folder: Path) -> Iterator[Argv]:
     yield ("rm", "-f", "--", before.path)
-    yield from (
-        ("rmdir", "--ignore-fail-on-non-empty", "--", above) for above in before.parents if os.path.isdir(above)
-    )
+    yield from (("rmdir", "--ignore-fail-on-non-empty", "--", above) for above in before.parents if os.path.isdir(above))
 
 
 def _write(before: Before, folder: Path) -> Iterator[Argv]:
@@ -131,9 +127,7 @@ def _nothing(_one: Before, _folder: Path) -> Iterator[Argv]:
     yield from ()
 
 
-_WAYS: dict[str, Callable[[Before, Path], Iterator[Argv]]] = {
-    "absent": _remove, "file": _write, "link": _link, "other": _nothing,
-}  # fmt: skip
+_WAYS: dict[str, Callable[[Before, Path], Iterator[Argv]]] = {"absent": _remove, "file": _write, "link": _link, "other": _nothing}
 
 
 def _is_unchanged(before: Before, folder: Path) -> bool:

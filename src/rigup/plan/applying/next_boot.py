@@ -52,13 +52,10 @@ def release_of(facts: Facts) -> str:
 
 
 def _half_installed(facts: Facts) -> Iterator[str]:
-    broken = sorted(
-        {str(package.get("name")) for package in facts.of(SystemPackage) if package.get("state") == "broken"}
-    )
+    broken = sorted({str(package.get("name")) for package in facts.of(SystemPackage) if package.get("state") == "broken"})
     if broken:
         template = _(
-            "Half installed: {packages}. Let the package manager finish them (`dpkg --configure -a`, `dnf check`) "
-            "before the restart."
+            "Half installed: {packages}. Let the package manager finish them (`dpkg --configure -a`, `dnf check`) before the restart."
         )
         yield template.format(packages=", ".join(broken))
 
@@ -88,9 +85,7 @@ def _has_module(facts: Facts, name: str, release: str) -> bool:
     module = _module(facts, name)
     if module and (module.get("built_in") or release in (module.get("built_for") or ())):
         return True
-    builds = [
-        build for build in facts.of(DkmsBuild) if _is(str(build.get("module")), name) and build.get("kernel") == release
-    ]
+    builds = [build for build in facts.of(DkmsBuild) if _is(str(build.get("module")), name) and build.get("kernel") == release]
     if any(build.get("status", "installed") in _READY for build in builds):
         return True
     return not (_trees(facts, name) or (module and module.get("built_for")))
@@ -98,10 +93,7 @@ def _has_module(facts: Facts, name: str, release: str) -> bool:
 
 def _building(facts: Facts, name: str, release: str) -> str:
     headers = next((kernel.get("headers") for kernel in facts.of(Kernel) if kernel.get("release") == release), None)
-    template = _(
-        "For the kernel {kernel}, which starts next, there is no module of {driver}: `dkms autoinstall -k "
-        "{kernel}` builds it."
-    )
+    template = _("For the kernel {kernel}, which starts next, there is no module of {driver}: `dkms autoinstall -k {kernel}` builds it.")
     if not headers and _trees(facts, name):
         template = _(
             "For the kernel {kernel}, which starts next, there is no module of {driver}, and its headers are "
@@ -123,11 +115,7 @@ def _headers(facts: Facts, release: str) -> str:
 def _not_signed(facts: Facts, release: str) -> Iterator[str]:
     """Under Secure Boot a module that was built here needs a key which the machine's owner has enrolled."""
     guarded = [at for at in facts.of(Platform) if at.get("secure_boot")]
-    own = [
-        build
-        for build in facts.of(DkmsBuild)
-        if build.get("kernel") == release and _is(str(build.get("module")), "nvidia")
-    ]
+    own = [build for build in facts.of(DkmsBuild) if build.get("kernel") == release and _is(str(build.get("module")), "nvidia")]
     keys = guarded[0].get("mok") if guarded else None
     if own and keys is not None and all(_OF_A_MAKER.search(key) for key in keys):
         template = _(
@@ -146,8 +134,7 @@ def _kept_out(facts: Facts) -> Iterator[str]:
         module = _module(facts, name)
         if module and module.get("blacklisted") and _expected(facts, name):
             template = _(
-                "The module {driver} is kept from loading by a line in /etc/modprobe.d or on the kernel's command "
-                "line: take that line out."
+                "The module {driver} is kept from loading by a line in /etc/modprobe.d or on the kernel's command line: take that line out."
             )
             yield template.format(driver=name)
 
@@ -186,8 +173,7 @@ def _initramfs(facts: Facts, release: str) -> Iterator[str]:
     known = {str(kernel.get("release")) for kernel in facts.of(Kernel)}
     if having and release in known and release not in having:
         template = _(
-            "The kernel {kernel}, which starts next, has no initial file system in /boot, and may not find its "
-            "disk: run `{command}`."
+            "The kernel {kernel}, which starts next, has no initial file system in /boot, and may not find its disk: run `{command}`."
         )
         manager = _manager(facts)
         command = " ".join(manager.initramfs) if manager else "update-initramfs -c -k " + release
@@ -223,9 +209,5 @@ def _is(module: str, name: str) -> bool:
 
 def _manager(facts: Facts) -> PackageManager | None:
     """Of the system that owns the kernel; nothing where several come into question."""
-    known = {
-        str(system.get("id"))
-        for system in facts.of(Distribution)
-        if system.get("id") and system.place.world in ("", "host")
-    }
+    known = {str(system.get("id")) for system in facts.of(Distribution) if system.get("id") and system.place.world in ("", "host")}
     return package_manager(known.pop()) if len(known) == 1 else None

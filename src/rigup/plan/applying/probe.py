@@ -115,8 +115,17 @@ def _purged(params: Params, host: Host) -> bool | None:
 
 
 _PROBES: dict[str, Callable[[Params, Host], bool | None]] = {
-    "join-group": _in_group, "join-group-yourself": _myself_in_group, "link-folder": _links, "link-library": _links,
-    "blacklist-module": _blacklisted, "set-module-option": _option, "service-variable": _drop_in,
-    "add-loader-path": _loader_path, "set-aside": _set_aside, "delete-stale-dkms": _no_dkms_tree,
-    "load-module": _loaded, "install-system-packages": _installed, "purge-packages": _purged,
-}  # fmt: skip
+    "join-group": _in_group,
+    "join-group-yourself": _myself_in_group,
+    "link-folder": _links,
+    "link-library": _links,
+    "blacklist-module": _blacklisted,
+    "set-module-option": _option,
+    "service-variable": _drop_in,
+    "add-loader-path": _loader_path,
+    "set-aside": _set_aside,
+    "delete-stale-dkms": _no_dkms_tree,
+    "load-module": _loaded,
+    "install-system-packages": _installed,
+    "purge-packages": _purged,
+}

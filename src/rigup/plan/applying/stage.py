@@ -25,12 +25,33 @@ Argv = tuple[str, ...]
 _LOADS = ".rigup-loads"
 _MAKES = ("make-environment", "make-environment-windows", "make-environment-with-uv")
 _CHANGES = (
-    "install-into-environment", "install-with-uv", "set-environment-variable", "install-packages", "install-requirement", "remove-packages",
-    "install-version", "install-without-pin", "rebuild-package-for-numpy",
-    "upgrade-package", "upgrade-extension", "rebuild-package", "rebuild-extension", "compile-package", "install-torch", "install-torch-with-audio",
-    "install-from-index", "get-jetson-torch", "get-jetson-file", "install-again", "install-package-again", "install-in-two-steps", "install-without-isolation",
-    "install-wheel-of-abi", "install-wheel-of-index", "remove-compiled-for-torch",
-)  # fmt: skip
+    "install-into-environment",
+    "install-with-uv",
+    "set-environment-variable",
+    "install-packages",
+    "install-requirement",
+    "remove-packages",
+    "install-version",
+    "install-without-pin",
+    "rebuild-package-for-numpy",
+    "upgrade-package",
+    "upgrade-extension",
+    "rebuild-package",
+    "rebuild-extension",
+    "compile-package",
+    "install-torch",
+    "install-torch-with-audio",
+    "install-from-index",
+    "get-jetson-torch",
+    "get-jetson-file",
+    "install-again",
+    "install-package-again",
+    "install-in-two-steps",
+    "install-without-isolation",
+    "install-wheel-of-abi",
+    "install-wheel-of-index",
+    "remove-compiled-for-torch",
+)
 
 
 class Stage:
@@ -169,11 +190,14 @@ class Stage:
         plan = self._intent.told
         before = environment_record.read(folder) or environment_record.Record()
         return environment_record.Record(
-            wish=tuple(plan.wish) or before.wish, packages={**before.packages, **plan.packages},
-            indexes=tuple(plan.indexes) or before.indexes, python=plan.python or before.python,
+            wish=tuple(plan.wish) or before.wish,
+            packages={**before.packages, **plan.packages},
+            indexes=tuple(plan.indexes) or before.indexes,
+            python=plan.python or before.python,
             variables=environment_record.allowed_variables({**before.variables, **plan.variables}),
-            plan=self._record.ident, facts=plan.facts,
-        )  # fmt: skip
+            plan=self._record.ident,
+            facts=plan.facts,
+        )
 
 
 def is_made_by(environment: Path, record: Record) -> bool:
@@ -201,9 +225,10 @@ def _numbers(steps: Iterable[Step]) -> list[int]:
     if any(step.kind == "make-conda-environment" for step in every):
         return []
     return [
-        number for number, step in enumerate(every)
+        number
+        for number, step in enumerate(every)
         if of_environment(step) and step.commands and step.where == "here" and step.state == "needed"
-    ]  # fmt: skip
+    ]
 
 
 def _as_written(steps: Iterable[Step]) -> list[str]:

@@ -19,9 +19,12 @@ def state_of(record: Record) -> State:
     if last is None or last.what in ("begin", "broken-off"):
         return "broken-off"
     words: dict[str, State] = {
-        "finished": "finished", "failed": "failed", "barrier": "waiting", "taken-back": "taken-back",
+        "finished": "finished",
+        "failed": "failed",
+        "barrier": "waiting",
+        "taken-back": "taken-back",
         "undo-begin": "being-taken-back",
-    }  # fmt: skip
+    }
     return words[last.what]
 
 
@@ -81,9 +84,15 @@ def ends(record: Record) -> "dict[int, StepEnd]":
 
 
 _OF_A_STEP: "dict[str, StepEnd]" = {
-    "begin": "begun", "done": "done", "failed": "failed", "skipped": "skipped", "left": "left", "undone": "undone",
-    "cannot-undo": "cannot-undo", "undo-failed": "undo-failed",
-}  # fmt: skip
+    "begin": "begun",
+    "done": "done",
+    "failed": "failed",
+    "skipped": "skipped",
+    "left": "left",
+    "undone": "undone",
+    "cannot-undo": "cannot-undo",
+    "undo-failed": "undo-failed",
+}
 
 
 def staged(record: Record) -> set[int]:

@@ -11,14 +11,28 @@ from rigup.machine.host import Host
 Argv = tuple[str, ...]
 Versions = dict[str, str]
 MANAGERS = (
-    "apt-get", "apt", "apt-mark", "dpkg", "dnf", "yum", "zypper", "pacman", "rpm", "amdgpu-install", "amdgpu-uninstall",
-    "apk", "ubuntu-drivers", "add-apt-repository",
-)  # fmt: skip
+    "apt-get",
+    "apt",
+    "apt-mark",
+    "dpkg",
+    "dnf",
+    "yum",
+    "zypper",
+    "pacman",
+    "rpm",
+    "amdgpu-install",
+    "amdgpu-uninstall",
+    "apk",
+    "ubuntu-drivers",
+    "add-apt-repository",
+)
 _ASKING = ("apt-get", "apt", "dpkg", "ubuntu-drivers", "add-apt-repository", "amdgpu-install", "amdgpu-uninstall")
 _QUIET = (
-    "DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_SUSPEND=1", "UCF_FORCE_CONFFOLD=1",
+    "DEBIAN_FRONTEND=noninteractive",
+    "NEEDRESTART_SUSPEND=1",
+    "UCF_FORCE_CONFFOLD=1",
     "DPKG_FORCE=confdef,confold,downgrade,security-mac",
-)  # fmt: skip
+)
 _KEY = "gpg-pubkey"
 _MOST = 5000  # packages in one command
 _PATIENCE = 60.0  # seconds for a list of packages
@@ -40,9 +54,7 @@ class Moved(msgspec.Struct, omit_defaults=True, kw_only=True):
 
     def then(self, later: "Moved") -> "Moved":
         """Both, where a step was tried twice."""
-        return Moved(
-            came={**self.came, **later.came}, went={**later.went, **self.went}, changed={**later.changed, **self.changed}
-        )  # fmt: skip
+        return Moved(came={**self.came, **later.came}, went={**later.went, **self.went}, changed={**later.changed, **self.changed})
 
 
 def moved(before: Versions, after: Versions) -> Moved:
@@ -106,9 +118,7 @@ def packages(host: Host) -> Versions | None:
         answer = host.run(argv, _PATIENCE)
         if answer.state == "known" and answer.exit == 0 and answer.body:
             lines = answer.body.splitlines()
-            return _versions(
-                map(str.split, lines) if argv[0] != "pacman" else (["installed", *line.split()] for line in lines)
-            )
+            return _versions(map(str.split, lines) if argv[0] != "pacman" else (["installed", *line.split()] for line in lines))
     return None
 
 
@@ -148,11 +158,7 @@ def held(host: Host) -> list[str] | None:
     if manager is None or not manager.held:
         return None
     answer = host.run(tuple(manager.held), _PATIENCE)
-    return (
-        sorted(answer.body.split())
-        if answer.state == "known" and answer.exit == 0 and answer.body is not None
-        else None
-    )
+    return sorted(answer.body.split()) if answer.state == "known" and answer.exit == 0 and answer.body is not None else None
 
 
 # -- the way back ------------------------------------------------------------------------------------

@@ -286,13 +286,7 @@ def _in_stage(run: Run, stage: Stage, number: int, step: Step, last: int) -> Non
         run.progress.watches(loads)
         more = tagged(run.variables, run.record.ident) | ({"TMPDIR": loads} if loads else {})
         for argv in step.commands:
-            _command(
-                run._replace(variables=more),
-                number,
-                False,
-                stage.argv(argv),
-                str(run.intent.asked.get("folder", "")),
-            )
+            _command(run._replace(variables=more), number, False, stage.argv(argv), str(run.intent.asked.get("folder", "")))
         if number == last:
             _as_planned(stage.folder, run.intent)
             stage.close()

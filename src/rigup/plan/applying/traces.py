@@ -91,11 +91,18 @@ class Traces(msgspec.Struct, omit_defaults=True, kw_only=True):
     def then(self, later: "Traces") -> "Traces":
         """Both, where a step was tried twice."""
         return Traces(
-            packages=self.packages.then(later.packages), counted=self.counted or later.counted,
-            holds=self.holds or later.holds, held=_union(self.held, later.held), freed=_union(self.freed, later.freed),
-            new=_union(self.new, later.new), old=_union(self.old, later.old), left=self.left | later.left, built=_union(self.built, later.built),
-            python=self.python or later.python, theirs=self.theirs.then(later.theirs),
-        )  # fmt: skip
+            packages=self.packages.then(later.packages),
+            counted=self.counted or later.counted,
+            holds=self.holds or later.holds,
+            held=_union(self.held, later.held),
+            freed=_union(self.freed, later.freed),
+            new=_union(self.new, later.new),
+            old=_union(self.old, later.old),
+            left=self.left | later.left,
+            built=_union(self.built, later.built),
+            python=self.python or later.python,
+            theirs=self.theirs.then(later.theirs),
+        )
 
 
 def _union(first: list[Any], second: list[Any]) -> list[Any]:
@@ -130,9 +137,14 @@ def sight(step: Step, host: Host) -> Sight:
     if not step.root:
         return Sight(python=python, theirs=theirs)
     return Sight(
-        packages=packages(host), held=held(host), files={path: _digest(path) for path in _files(host)},
-        built=_built(), source=_sources(), python=python, theirs=theirs,
-    )  # fmt: skip
+        packages=packages(host),
+        held=held(host),
+        files={path: _digest(path) for path in _files(host)},
+        built=_built(),
+        source=_sources(),
+        python=python,
+        theirs=theirs,
+    )
 
 
 def _of_python(python: str, host: Host) -> Versions:
@@ -193,13 +205,18 @@ def between(before: Sight, after: Sight) -> Traces:
     new = [path for path in after.files if path not in before.files]
     old = [path for path, digest in before.files.items() if after.files.get(path, "") != digest]
     return Traces(
-        packages=moved(before.packages or {}, after.packages or {}) if both else Moved(), counted=both, holds=holds,
+        packages=moved(before.packages or {}, after.packages or {}) if both else Moved(),
+        counted=both,
+        holds=holds,
         held=sorted(set(after.held or ()) - set(before.held or ())) if holds else [],
         freed=sorted(set(before.held or ()) - set(after.held or ())) if holds else [],
-        new=new, old=old, left={path: digest_of(path) for path in (*new, *old)},
+        new=new,
+        old=old,
+        left={path: digest_of(path) for path in (*new, *old)},
         built=[build for build in after.built if build not in before.built and "/".join(build[:2]) in before.source],
-        python=before.python, theirs=moved(before.theirs, after.theirs) if before.python else Moved(),
-    )  # fmt: skip
+        python=before.python,
+        theirs=moved(before.theirs, after.theirs) if before.python else Moved(),
+    )
 
 
 # -- the way back ------------------------------------------------------------------------------------

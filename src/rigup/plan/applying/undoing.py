@@ -76,9 +76,7 @@ def take_back(run: Run, distribution: str) -> list[Back]:
     run.record.write("undo-begin")
     if not stage.is_in_place():
         stage.drop()  # what a run that was killed had half made
-    left = [
-        back for number, back in enumerate(ways_back(run.record, distribution)) if not _shown_back(run, number, back)
-    ]
+    left = [back for number, back in enumerate(ways_back(run.record, distribution)) if not _shown_back(run, number, back)]
     if all(back.because for back in left):
         stage.drop()
         run.record.write("taken-back")
@@ -118,9 +116,7 @@ def changed_after(record: Record, others: list[Record]) -> Record | None:
         return None
     here = os.path.realpath(swap.told["path"])
     later = (other for other in reversed(others) if other.number > record.number)
-    return next(
-        (other for other in later if (at := _swap_of(other)) and os.path.realpath(at.told["path"]) == here), None
-    )
+    return next((other for other in later if (at := _swap_of(other)) and os.path.realpath(at.told["path"]) == here), None)
 
 
 def _swap_of(record: Record) -> Event | None:
@@ -265,7 +261,7 @@ def _though_replaced(path: Path, old: Path) -> None:
     if not os.path.lexists(path):
         os.rename(old, path)
     elif old.is_dir():
-        template = _("{path} is not the environment that this run made, so it was left alone. What was there before lies in {old}.")  # fmt: skip
+        template = _("{path} is not the environment that this run made, so it was left alone. What was there before lies in {old}.")
         raise Failed(template.format(path=path, old=old))
 
 
@@ -296,7 +292,5 @@ def _command(run: Run, back: Back, argv: Argv) -> None:
 def set_aside(record: Record) -> list[str]:
     """Where lies what a person changed or made since, and undo did not write over; the environment itself, of an older rigup."""
     paths = [event.told["to"] for event in record.of("put-aside") if os.path.lexists(event.told.get("to", ""))]
-    paths += [
-        event.told["newer"] for event in record.of("swapped-back") if os.path.isdir(event.told.get("newer") or "\0")
-    ]
+    paths += [event.told["newer"] for event in record.of("swapped-back") if os.path.isdir(event.told.get("newer") or "\0")]
     return list(dict.fromkeys(paths))

@@ -104,9 +104,7 @@ def _checked(wheel: Wheel, folder: Path) -> Wheel:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != wheel.sha256:
         raise LockError(_("{file} is not the file of the lock: its hash is another.").format(file=wheel.name))
-    return Wheel(
-        name=wheel.name, sha256=wheel.sha256, path=f"{WHEELS}/{wheel.name}", size=(folder / wheel.name).stat().st_size
-    )
+    return Wheel(name=wheel.name, sha256=wheel.sha256, path=f"{WHEELS}/{wheel.name}", size=(folder / wheel.name).stat().st_size)
 
 
 def _texts(lock: Lock) -> Iterator[tuple[str, bytes, int]]:

@@ -18,12 +18,7 @@ def listed(folder: Path) -> dict[Path, int]:
     for record in sorted(folder.glob("conda-meta/*.json")):
         for row in _rows(record):
             name, held = row.get("_path"), row.get("prefix_placeholder")
-            if (
-                isinstance(name, str)
-                and isinstance(held, str)
-                and ".." not in Path(name).parts
-                and not Path(name).is_absolute()
-            ):
+            if isinstance(name, str) and isinstance(held, str) and ".." not in Path(name).parts and not Path(name).is_absolute():
                 lengths[folder / name] = len(held.encode()) if row.get("file_mode") == "binary" else _TEXT
     return lengths
 

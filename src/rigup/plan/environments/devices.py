@@ -30,9 +30,7 @@ def needed(site: Site) -> list[Setting]:
         return []
     framework = next((name for name in _FRAMEWORKS if _is_version(site.installed.get(name, ""))), "")
     wish = f"{framework}=={site.installed[framework]}" if framework else "torch"
-    choice = choose(
-        Wish(packages=(wish,)), site
-    )  # the very build: another may hold the device's code, and this one not
+    choice = choose(Wish(packages=(wish,)), site)  # the very build: another may hold the device's code, and this one not
     because = _("The devices of this machine need it.")
     return [Setting(name, value, because) for name, value in sorted(choice.variables.items())]
 

@@ -16,11 +16,7 @@ _META = re.compile(r"(?P<name>.{1,120})-(?P<version>[^-]{1,80})-(?P<build>[^-]{1
 def requirements(environment: Environment) -> str:
     """A requirements file: the places that were asked, and every package at its version."""
     own_record = record.read(environment.path)
-    lines = [
-        f"--extra-index-url {url}"
-        for url in (own_record.indexes if own_record else ())
-        if re.fullmatch(r"https?://\S+", url)
-    ]
+    lines = [f"--extra-index-url {url}" for url in (own_record.indexes if own_record else ()) if re.fullmatch(r"https?://\S+", url)]
     return "".join(line + "\n" for line in (*lines, *_pinned(_of_pip(environment))))
 
 
@@ -31,28 +27,15 @@ def _of_pip(environment: Environment) -> list[Installed]:
 
 
 def _pinned(installed: Iterable[Installed]) -> list[str]:
-    return [
-        f"{package.name} @ {package.origin}" if package.origin else f"{package.name}=={package.version}"
-        for package in installed
-    ]
+    return [f"{package.name} @ {package.origin}" if package.origin else f"{package.name}=={package.version}" for package in installed]
 
 
 def conda(environment: Environment) -> str:
     """An environment.yml: what conda installed at its version and build, what pip did behind it, and the variables."""
     own = _of_conda(environment)
-    python = (
-        []
-        if any(spec.startswith("python=") for spec in own) or not environment.python
-        else [f"python={environment.python}"]
-    )
+    python = [] if any(spec.startswith("python=") for spec in own) or not environment.python else [f"python={environment.python}"]
     by_pip = _pinned(_of_pip(environment))
-    lines = [
-        f"name: {json.dumps(name_of(environment.path))}",
-        "channels:",
-        "  - conda-forge",
-        "  - nodefaults",
-        "dependencies:",
-    ]
+    lines = [f"name: {json.dumps(name_of(environment.path))}", "channels:", "  - conda-forge", "  - nodefaults", "dependencies:"]
     lines += [f"  - {json.dumps(spec)}" for spec in (*own, *python)]
     if by_pip:
         lines += ["  - pip", "  - pip:", *(f"      - {json.dumps(pin)}" for pin in by_pip)]

@@ -78,9 +78,7 @@ def _venv(folder: Path) -> Environment | None:
         return None
     version = settings.get("version") or settings.get("version_info") or ""
     number = re.match(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?", version)
-    return Environment(
-        path=folder, kind="venv", python=number[0] if number else "", interpreter=python, base=settings["home"]
-    )
+    return Environment(path=folder, kind="venv", python=number[0] if number else "", interpreter=python, base=settings["home"])
 
 
 def _conda(folder: Path) -> Environment:
@@ -148,8 +146,7 @@ def needs(environment: Environment) -> dict[str, tuple[str, ...]]:
 
     all_metadata = map(_metadata, _infos(environment))
     return {
-        canonicalize_name(metadata.get("Name", "")): tuple(map(str, metadata.get_all("Requires-Dist", ())))
-        for metadata in all_metadata
+        canonicalize_name(metadata.get("Name", "")): tuple(map(str, metadata.get_all("Requires-Dist", ()))) for metadata in all_metadata
     }
 
 

@@ -58,11 +58,7 @@ def found(settings: Settings, variables: Mapping[str, str], here: Path) -> list[
             own_record, fault = record.looked_at(environment.path)
             is_active = active is not None and os.path.realpath(active) == real
             seen[real] = Found(
-                environment=environment,
-                name=name_of(environment.path),
-                ours=own_record is not None,
-                active=is_active,
-                fault=fault,
+                environment=environment, name=name_of(environment.path), ours=own_record is not None, active=is_active, fault=fault
             )
     return [seen[path] for path in sorted(seen)]
 
@@ -108,10 +104,7 @@ def _environments_in(folder: Path) -> Iterator[Path]:
 
 def _of_conda(variables: Mapping[str, str]) -> Iterator[Path]:
     """What conda itself keeps a list of, and the folders of its kin."""
-    with (
-        suppress(OSError),
-        open(os.path.expanduser("~/.conda/environments.txt"), encoding="utf-8", errors="replace") as file,
-    ):
+    with suppress(OSError), open(os.path.expanduser("~/.conda/environments.txt"), encoding="utf-8", errors="replace") as file:
         for line in file.read(_MOST_TEXT).splitlines()[:_MOST]:
             if os.path.isabs(line.strip()) and "\0" not in line:
                 yield Path(line.strip())
@@ -136,9 +129,7 @@ def resolve(word: str, settings: Settings, variables: Mapping[str, str], here: P
     if os.sep in word or (os.altsep and os.altsep in word) or (here / word).is_dir():
         environment = environment_at(here / os.path.expanduser(word))
         if environment is None:
-            raise NoEnvironment(
-                _("{path} is no environment: it has neither pyvenv.cfg nor conda's records.").format(path=word[:300])
-            )
+            raise NoEnvironment(_("{path} is no environment: it has neither pyvenv.cfg nor conda's records.").format(path=word[:300]))
         return environment
     return _by_name(word, found(settings, variables, here))
 
@@ -149,9 +140,7 @@ def _at_hand(variables: Mapping[str, str], here: Path) -> Environment:
         environment = environment_at(path) if path else None
         if environment is not None:
             return environment
-    template = _(
-        "No environment is active, and there is none in {path}. Name one with --env, or make one with `rigup apply`."
-    )
+    template = _("No environment is active, and there is none in {path}. Name one with --env, or make one with `rigup apply`.")
     raise NoEnvironment(template.format(path=here))
 
 
@@ -159,9 +148,7 @@ def _by_name(word: str, known: list[Found]) -> Environment:
     hits = [candidate for candidate in known if word in (candidate.name, candidate.environment.path.name)]
     if len(hits) > 1:
         message = _("{name} is the name of several: {paths}. Give a path.")
-        raise NoEnvironment(
-            message.format(name=word, paths=", ".join(str(candidate.environment.path) for candidate in hits))
-        )
+        raise NoEnvironment(message.format(name=word, paths=", ".join(str(candidate.environment.path) for candidate in hits)))
     if not hits:
         message = _("There is no environment {name}. `rigup env list` shows all.").format(name=word[:60])
         if near := difflib.get_close_matches(word, [candidate.name for candidate in known], 3):

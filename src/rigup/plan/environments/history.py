@@ -18,9 +18,7 @@ _HEAD = re.compile(r"==> (\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)[^<\n]{0,30} <==")
 
 def history(environment: Environment) -> list[Happened]:
     """All that is written down, oldest first. Never raises: a record that cannot be read is passed by."""
-    return sorted(
-        (*_of_rigup(environment.path), *_of_conda(environment.path)), key=lambda event: event.at.replace(" ", "T")
-    )
+    return sorted((*_of_rigup(environment.path), *_of_conda(environment.path)), key=lambda event: event.at.replace(" ", "T"))
 
 
 def _of_rigup(path: Path) -> Iterator[Happened]:

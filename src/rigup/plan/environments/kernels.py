@@ -37,9 +37,7 @@ def register(environment: Environment, name: str, title: str, variables: Mapping
 
     """
     if not _NAME.fullmatch(name):
-        raise KernelError(
-            _("{name} is no name of a kernel: letters, digits, dots and dashes make one.").format(name=repr(name)[:80])
-        )
+        raise KernelError(_("{name} is no name of a kernel: letters, digits, dots and dashes make one.").format(name=repr(name)[:80]))
     if not any(package.name == "ipykernel" for package in packages(environment)):
         template = _("ipykernel is not in {path}. Install it there first: {python} -m pip install ipykernel")
         raise KernelError(template.format(path=environment.path, python=environment.interpreter))
@@ -53,9 +51,12 @@ def described(environment: Environment, title: str, variables: Mapping[str, str]
     """What a kernel.json says of an environment."""
     argv = [str(environment.interpreter), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     return {
-        "argv": argv, "display_name": title, "language": "python", "env": dict(variables),
+        "argv": argv,
+        "display_name": title,
+        "language": "python",
+        "env": dict(variables),
         "metadata": {"debugger": True, "rigup": {"environment": str(environment.path)}},
-    }  # fmt: skip
+    }
 
 
 def kernels_folder(variables: Mapping[str, str]) -> Path:

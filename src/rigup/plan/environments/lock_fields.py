@@ -61,10 +61,13 @@ def checked_package(row: Any) -> dict[str, Any]:
         raise LockError(_("{name} has no wheel: rigup installs wheels alone.").format(name=name))
     version = _version(name, row.get("version"))
     return {
-        "name": canonicalize_name(name), "version": version, "marker": _marker(name, row.get("marker", "")),
-        "requires_python": _range(name, row.get("requires-python", "")), "dependencies": _names(row.get("dependencies", [])),
+        "name": canonicalize_name(name),
+        "version": version,
+        "marker": _marker(name, row.get("marker", "")),
+        "requires_python": _range(name, row.get("requires-python", "")),
+        "dependencies": _names(row.get("dependencies", [])),
         "wheels": tuple(_wheel(name, version, wheel) for wheel in wheels),
-    }  # fmt: skip
+    }
 
 
 def words(value: Any, name: str) -> tuple[str, ...]:
@@ -106,9 +109,7 @@ def _range(name: str, value: Any) -> str:
 def _names(value: Any) -> tuple[str, ...]:
     rows = value if isinstance(value, list) else []
     names = [row.get("name") for row in rows[:_MOST_WORDS] if isinstance(row, dict)]
-    return tuple(
-        dict.fromkeys(canonicalize_name(name) for name in names if isinstance(name, str) and _NAME.fullmatch(name))
-    )
+    return tuple(dict.fromkeys(canonicalize_name(name) for name in names if isinstance(name, str) and _NAME.fullmatch(name)))
 
 
 def _wheel(package: str, version: str, row: Any) -> Wheel:
@@ -120,21 +121,18 @@ def _wheel(package: str, version: str, row: Any) -> Wheel:
     url, path = _url(package, row.get("url", "")), _path(package, row.get("path", ""))
     last = row.get("name") or unquote(urlsplit(url).path.rpartition("/")[2]) or path.rpartition("/")[2]
     return Wheel(
-        name=_file_name(package, version, last), sha256=digest, url=url, path=path,
+        name=_file_name(package, version, last),
+        sha256=digest,
+        url=url,
+        path=path,
         size=size if isinstance(size, int) and 0 < size < 1 << 50 else 0,
-    )  # fmt: skip
+    )
 
 
 def _file_name(package: str, version: str, value: Any) -> str:
     """A wheel's name, which tells package and version: they must be those of the row."""
     try:
-        if (
-            isinstance(value, str)
-            and len(value) < 255
-            and "/" not in value
-            and "\\" not in value
-            and value.isprintable()
-        ):
+        if isinstance(value, str) and len(value) < 255 and "/" not in value and "\\" not in value and value.isprintable():
             name, number, _build, _tags = parse_wheel_filename(value)
             if name == canonicalize_name(package) and number == Version(version):
                 return value
@@ -153,13 +151,7 @@ def _url(package: str, value: Any) -> str:
 
 def _path(package: str, value: Any) -> str:
     parts = value.split("/") if isinstance(value, str) else [".."]
-    plain = (
-        isinstance(value, str)
-        and len(value) < _LONGEST
-        and value.isprintable()
-        and "\\" not in value
-        and ":" not in value
-    )
+    plain = isinstance(value, str) and len(value) < _LONGEST and value.isprintable() and "\\" not in value and ":" not in value
     if plain and (not value or (".." not in parts and parts[0] != "")):
         return str(value)
     raise LockError(_("{path} of {name} leads out of the lock's folder.").format(path=repr(value)[:120], name=package))

@@ -67,11 +67,7 @@ def locked_steps(lock: Lock, site: Site, folder: str = "") -> list[Step]:
 
 def differences(lock: Lock, site: Site, folder: str = "") -> list[str]:
     """What is otherwise here than on the machine of the lock, as sentences; none where that machine was like this one."""
-    return [
-        *made_for.differences(lock.facts, site),
-        *_python(lock, site),
-        *_unfit(here(lock, site), site, lock.python, folder),
-    ]
+    return [*made_for.differences(lock.facts, site), *_python(lock, site), *_unfit(here(lock, site), site, lock.python, folder)]
 
 
 def here(lock: Lock, site: Site) -> list[Locked]:
@@ -88,9 +84,7 @@ def here(lock: Lock, site: Site) -> list[Locked]:
 
 def requirement(package: Locked) -> str:
     """A line of a requirements file: version and hashes."""
-    return " ".join(
-        (f"{package.name}=={package.version}", *(f"--hash=sha256:{wheel.sha256}" for wheel in package.wheels))
-    )
+    return " ".join((f"{package.name}=={package.version}", *(f"--hash=sha256:{wheel.sha256}" for wheel in package.wheels)))
 
 
 # -- steps -------------------------------------------------------------------------------------------
@@ -103,9 +97,12 @@ def _choice(lock: Lock, site: Site) -> Choice:
     because = _("The lock was made with Python {python}.").format(python=python)
     missing = Change(change="python", have=site.python, to=python, why=because, root=False)
     return Choice(
-        wish=Wish(packages=lock.wish or tuple(package.name for package in lock.packages), manager=lock.manager), site=site, python=python,
-        variables=lock.variables, changes=(missing,) if known and python not in known else (),
-    )  # fmt: skip
+        wish=Wish(packages=lock.wish or tuple(package.name for package in lock.packages), manager=lock.manager),
+        site=site,
+        python=python,
+        variables=lock.variables,
+        changes=(missing,) if known and python not in known else (),
+    )
 
 
 def _install(choice: Choice, lock: Lock, wanted: list[Locked], folder: str) -> Step:
@@ -116,15 +113,9 @@ def _install(choice: Choice, lock: Lock, wanted: list[Locked], folder: str) -> S
     many = ["--index-strategy", "unsafe-best-match"] if uv and not folder else []
     command = ["uv", "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
     argv = (python, "-c", INSTALL, *command, *checks, *many, "--", *map(requirement, wanted))
-    params = {
-        "python": python,
-        "packages": " ".join(f"{package.name}=={package.version}" for package in wanted),
-        "uv": "uv",
-    }
+    params = {"python": python, "packages": " ".join(f"{package.name}=={package.version}" for package in wanted), "uv": "uv"}
     step = make_as("install-with-uv" if uv else "install-into-environment", params, KINDS, (argv,))
-    title = _("install what the lock holds, each file checked by its hash (packages: {count})").format(
-        count=len(wanted)
-    )
+    title = _("install what the lock holds, each file checked by its hash (packages: {count})").format(count=len(wanted))
     return structs.replace(step, title=title, network=not folder)
 
 
@@ -195,9 +186,7 @@ def _unfit(wanted: list[Locked], site: Site, python: str, folder: str) -> list[s
     for package in wanted:
         fitting = [wheel for wheel in package.wheels if parse_wheel_filename(wheel.name)[3] & tags]
         if not fitting:
-            template = _(
-                "{name} {version} of the lock has no build for this machine ({system}, {machine}, Python {python})."
-            )
+            template = _("{name} {version} of the lock has no build for this machine ({system}, {machine}, Python {python}).")
             system = {"name": package.name, "version": package.version, "system": site.system, "machine": site.machine}
             problems.append(template.format(python=python, **system))
         elif not folder and not any(_reachable(wheel, site) for wheel in fitting):

@@ -82,17 +82,27 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
 def text(lock: Lock) -> str:
     """The lock as a file; the same lock gives the same text."""
     packages = sorted(lock.packages, key=lambda package: (package.name, package.version))
-    return as_toml(_filled(
-        lock_version=VERSION, created_by=lock.created_by, requires_python=lock.requires_python, environments=lock.environments,
-        packages=list(map(_package, packages)), tool={"rigup": _tool(lock)},
-    ))  # fmt: skip
+    return as_toml(
+        _filled(
+            lock_version=VERSION,
+            created_by=lock.created_by,
+            requires_python=lock.requires_python,
+            environments=lock.environments,
+            packages=list(map(_package, packages)),
+            tool={"rigup": _tool(lock)},
+        )
+    )
 
 
 def _package(package: Locked) -> dict[str, Any]:
     return _filled(
-        name=package.name, version=package.version, marker=package.marker, requires_python=package.requires_python,
-        dependencies=[{"name": name} for name in package.dependencies], wheels=list(map(_wheel, package.wheels)),
-    )  # fmt: skip
+        name=package.name,
+        version=package.version,
+        marker=package.marker,
+        requires_python=package.requires_python,
+        dependencies=[{"name": name} for name in package.dependencies],
+        wheels=list(map(_wheel, package.wheels)),
+    )
 
 
 def _wheel(wheel: Wheel) -> dict[str, Any]:
@@ -101,10 +111,18 @@ def _wheel(wheel: Wheel) -> dict[str, Any]:
 
 def _tool(lock: Lock) -> dict[str, Any]:
     return _filled(
-        schema=TOOL, rigup=__version__, made_at=lock.made_at or _now(), wish=lock.wish, python=lock.python, manager=lock.manager,
-        indexes=lock.indexes, find_links=lock.find_links, variables=dict(sorted(lock.variables.items())),
-        reasons=dict(sorted(lock.reasons.items())), facts=dict(sorted(_plain(lock.facts).items())),
-    )  # fmt: skip
+        schema=TOOL,
+        rigup=__version__,
+        made_at=lock.made_at or _now(),
+        wish=lock.wish,
+        python=lock.python,
+        manager=lock.manager,
+        indexes=lock.indexes,
+        find_links=lock.find_links,
+        variables=dict(sorted(lock.variables.items())),
+        reasons=dict(sorted(lock.reasons.items())),
+        facts=dict(sorted(_plain(lock.facts).items())),
+    )
 
 
 def _plain(facts: dict[str, Any]) -> dict[str, Any]:
@@ -169,9 +187,12 @@ def parsed(body: str) -> Lock:
         raise LockError(_("It holds no packages, or more than one lock may hold."))
     locked = tuple(Locked(**checked_package(row)) for row in packages)
     return Lock(
-        packages=locked, requires_python=_text(document, "requires-python"), environments=words(document.get("environments"), "environments"),
-        created_by=_text(document, "created-by"), **_of_tool(document),
-    )  # fmt: skip
+        packages=locked,
+        requires_python=_text(document, "requires-python"),
+        environments=words(document.get("environments"), "environments"),
+        created_by=_text(document, "created-by"),
+        **_of_tool(document),
+    )
 
 
 def _of_tool(document: dict[str, Any]) -> dict[str, Any]:
@@ -185,10 +206,16 @@ def _of_tool(document: dict[str, Any]) -> dict[str, Any]:
         raise LockError(named.format(name=refused[0][:60]))
     facts = tool.get("facts", {})
     return {
-        "wish": words(tool.get("wish"), "wish"), "python": _python(_text(tool, "python")), "manager": _manager(tool),
-        "indexes": _addresses(tool, "indexes"), "find_links": _addresses(tool, "find-links"), "variables": variables,
-        "reasons": _table(tool, "reasons"), "facts": facts if isinstance(facts, dict) else {}, "made_at": _text(tool, "made-at"),
-    }  # fmt: skip
+        "wish": words(tool.get("wish"), "wish"),
+        "python": _python(_text(tool, "python")),
+        "manager": _manager(tool),
+        "indexes": _addresses(tool, "indexes"),
+        "find_links": _addresses(tool, "find-links"),
+        "variables": variables,
+        "reasons": _table(tool, "reasons"),
+        "facts": facts if isinstance(facts, dict) else {},
+        "made_at": _text(tool, "made-at"),
+    }
 
 
 def _text(table: dict[str, Any], name: str) -> str:
@@ -221,9 +248,7 @@ def _addresses(tool: dict[str, Any], name: str) -> tuple[str, ...]:
     """Addresses and folders passed to an installer: none may look like an option of it."""
     addresses = words(tool.get(name), name)
     for address in addresses:
-        if address.startswith("-") or not re.fullmatch(
-            r"(?:https?|file)://\S{1,2000}|/[^\n]{1,2000}|[A-Za-z]:[\\/][^\n]{1,2000}", address
-        ):
+        if address.startswith("-") or not re.fullmatch(r"(?:https?|file)://\S{1,2000}|/[^\n]{1,2000}|[A-Za-z]:[\\/][^\n]{1,2000}", address):
             raise LockError(_("Its {name} hold {value}, which is no address.").format(name=name, value=address[:100]))
     return addresses
 

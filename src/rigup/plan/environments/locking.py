@@ -45,11 +45,19 @@ def of_choice(choice: Choice, environment: Path | None = None) -> Lock:
     _all_by_hash(locked, choice.wish.terms)
     variables = record.allowed_variables({name: value for name, (value, _why) in network.variables(choice).items()})
     return Lock(
-        packages=tuple(locked), requires_python=_range(choice.python), wish=choice.wish.packages, python=choice.python,
-        environments=_markers(choice.python), manager=choice.wish.manager if choice.wish.manager == "conda" else "venv",
-        indexes=_indexes(all_groups), find_links=_links(all_groups), variables=variables, facts=made_for(choice.site),
-        reasons=_reasons_of_choice(choice, locked), made_at=_now(),
-    )  # fmt: skip
+        packages=tuple(locked),
+        requires_python=_range(choice.python),
+        wish=choice.wish.packages,
+        python=choice.python,
+        environments=_markers(choice.python),
+        manager=choice.wish.manager if choice.wish.manager == "conda" else "venv",
+        indexes=_indexes(all_groups),
+        find_links=_links(all_groups),
+        variables=variables,
+        facts=made_for(choice.site),
+        reasons=_reasons_of_choice(choice, locked),
+        made_at=_now(),
+    )
 
 
 def _all_by_hash(locked: Iterable[Locked], terms: Terms) -> None:
@@ -58,9 +66,7 @@ def _all_by_hash(locked: Iterable[Locked], terms: Terms) -> None:
         if not any("sha256:" + wheel.sha256 in terms.hashes.get(package.name, ()) for wheel in package.wheels):
             template = _("{package} is {url}, and that file has none of the hashes that {files} give for it.")
             pin, files = f"{package.name}=={package.version}", ", ".join(terms.files)
-            raise LockError(
-                template.format(package=pin, url=package.wheels[0].url or package.wheels[0].name, files=files)
-            )
+            raise LockError(template.format(package=pin, url=package.wheels[0].url or package.wheels[0].name, files=files))
 
 
 def of_environment(environment: Environment, site: Site) -> Lock:
@@ -80,19 +86,25 @@ def of_environment(environment: Environment, site: Site) -> Lock:
         raise LockError(_("{path} holds no packages to lock.").format(path=environment.path))
     _all_the_same(installed, locked)
     return Lock(
-        packages=tuple(locked), requires_python=_range(python), environments=_markers(python), python=python,
-        wish=own_record.wish if own_record else (), manager=environment.kind, indexes=tuple(group.extra_indexes), find_links=group.find_links,
-        variables=own_record.variables if own_record else {}, facts=made_for(site), reasons=_reasons(locked, own_record.wish if own_record else ()),
+        packages=tuple(locked),
+        requires_python=_range(python),
+        environments=_markers(python),
+        python=python,
+        wish=own_record.wish if own_record else (),
+        manager=environment.kind,
+        indexes=tuple(group.extra_indexes),
+        find_links=group.find_links,
+        variables=own_record.variables if own_record else {},
+        facts=made_for(site),
+        reasons=_reasons(locked, own_record.wish if own_record else ()),
         made_at=_now(),
-    )  # fmt: skip
+    )
 
 
 def _all_from_indexes(installed: Iterable[Installed]) -> None:
     for package in installed:
         if package.by == "conda":
-            template = _(
-                "{name} is a package of conda, which a lock does not hold: `rigup env export --as conda` names it."
-            )
+            template = _("{name} is a package of conda, which a lock does not hold: `rigup env export --as conda` names it.")
             raise LockError(template.format(name=package.name))
         if package.origin and not package.origin.endswith(".whl"):
             template = _("{name} was installed from {origin}: a lock holds what an index gives.")
@@ -105,9 +117,7 @@ def _all_the_same(installed: Iterable[Installed], locked: Iterable[Locked]) -> N
     for package in locked:
         if have.get(package.name) != package.version:
             template = _("{name} {version} is at none of the places that are asked: they have {other}.")
-            raise LockError(
-                template.format(name=package.name, version=have.get(package.name, "–"), other=package.version)
-            )
+            raise LockError(template.format(name=package.name, version=have.get(package.name, "–"), other=package.version))
 
 
 def _group(installed: Iterable[Installed], indexes: Iterable[str], site: Site) -> Group:

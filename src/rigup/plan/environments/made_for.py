@@ -14,10 +14,17 @@ _MOST = 64  # devices that are compared
 def made_for(site: Site) -> Facts:
     """What an environment depends on: system, processor, C library, Python, drivers, devices. Unknown is left out."""
     facts = {
-        "system": site.system, "distribution": site.distribution, "release": site.release, "machine": site.machine,
-        "glibc": site.glibc, "kernel": site.kernel, "nvidia_driver": site.nvidia_driver, "amd_driver": site.amd_driver,
-        "wsl": site.wsl or None, "container": site.container or None,
-    }  # fmt: skip
+        "system": site.system,
+        "distribution": site.distribution,
+        "release": site.release,
+        "machine": site.machine,
+        "glibc": site.glibc,
+        "kernel": site.kernel,
+        "nvidia_driver": site.nvidia_driver,
+        "amd_driver": site.amd_driver,
+        "wsl": site.wsl or None,
+        "container": site.container or None,
+    }
     known: Facts = {name: value for name, value in facts.items() if value not in (None, "")}
     if site.devices is not None:
         known["devices"] = [_device(device.name, device.isa, device.vendor, device.pci_id) for device in site.devices]
@@ -47,10 +54,14 @@ def _values(then: Facts, here: Facts) -> Iterator[str]:
 def _titles() -> dict[str, str]:
     """What a person calls what is compared; a kernel's number alone changes nothing for an environment."""
     return {
-        "system": _("The system"), "distribution": _("The distribution"), "release": _("The release"),
-        "machine": _("The processor's architecture"), "glibc": _("The C library"),
-        "nvidia_driver": _("NVIDIA's driver"), "amd_driver": _("AMD's driver"),
-    }  # fmt: skip
+        "system": _("The system"),
+        "distribution": _("The distribution"),
+        "release": _("The release"),
+        "machine": _("The processor's architecture"),
+        "glibc": _("The C library"),
+        "nvidia_driver": _("NVIDIA's driver"),
+        "amd_driver": _("AMD's driver"),
+    }
 
 
 def _devices(then: Any, here: Any) -> Iterator[str]:
@@ -67,9 +78,7 @@ def _device_name(device: Any) -> str:
     """A device by what it is; data that came from elsewhere may be anything."""
     fields = device if isinstance(device, dict) else {}
     words = [fields.get(key) for key in ("name", "isa")]
-    return _shortened(
-        " ".join(word for word in words if isinstance(word, str) and word) or _("a device without a name")
-    )
+    return _shortened(" ".join(word for word in words if isinstance(word, str) and word) or _("a device without a name"))
 
 
 def _shortened(text: str) -> str:

@@ -151,9 +151,7 @@ def _bounded(record: Record) -> bool:
         record.made_at,
         record.manager,
     )
-    return all(len(entries) <= _MOST_ENTRIES for entries in many) and all(
-        len(text) <= _LONGEST and text.isprintable() for text in texts
-    )
+    return all(len(entries) <= _MOST_ENTRIES for entries in many) and all(len(text) <= _LONGEST and text.isprintable() for text in texts)
 
 
 def refused_variables(variables: dict[str, str]) -> list[str]:
@@ -169,9 +167,7 @@ def allowed_variables(variables: Mapping[str, str]) -> dict[str, str]:
 
 def too_powerful(variables: Mapping[str, str]) -> list[str]:
     """Names of variables that even conda's own file of an environment may not set here, sorted."""
-    return sorted(
-        name for name, value in variables.items() if not _plain(name, value) or _POWERFUL.fullmatch(name.upper())
-    )
+    return sorted(name for name, value in variables.items() if not _plain(name, value) or _POWERFUL.fullmatch(name.upper()))
 
 
 def _plain(name: str, value: str) -> bool:

@@ -89,9 +89,16 @@ def _candidates(folder: Path, listed_there: Iterable[Path]) -> Iterator[Path]:
 
 _SITE = ("lib/python*/site-packages/", "Lib/site-packages/")
 _PLACES = (
-    "*", "bin/*", "Scripts/*", "etc/**/*", "conda-meta/*", "lib/pkgconfig/*.pc", "share/jupyter/kernels/*/kernel.json",
-    "share/pkgconfig/*.pc", *(site + name for site in _SITE for name in ("*.pth", "*.egg-link", "__editable__*")),
-)  # fmt: skip
+    "*",
+    "bin/*",
+    "Scripts/*",
+    "etc/**/*",
+    "conda-meta/*",
+    "lib/pkgconfig/*.pc",
+    "share/jupyter/kernels/*/kernel.json",
+    "share/pkgconfig/*.pc",
+    *(site + name for site in _SITE for name in ("*.pth", "*.egg-link", "__editable__*")),
+)
 
 
 # -- one file ----------------------------------------------------------------------------------------
@@ -204,9 +211,7 @@ def _tell_records(folder: Path, written: list[Path]) -> None:
         above = record.parent.parent
         names = {os.path.relpath(path, above).replace(os.sep, "/").encode(): path for path in written}
         data = record.read_bytes()
-        rewritten = (
-            b"".join(_row(line, names) for line in data.splitlines(keepends=True)) if _speaks_of(data, names) else data
-        )
+        rewritten = b"".join(_row(line, names) for line in data.splitlines(keepends=True)) if _speaks_of(data, names) else data
         if rewritten != data:
             _replace(record, rewritten)
 

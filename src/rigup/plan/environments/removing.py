@@ -49,6 +49,4 @@ def leftovers(folders: Iterable[Path]) -> list[Leftover]:
     """What lies about in folders of environments; what one frees is what no other file name holds."""
     paths = {path for folder in folders for path in staged_swap.leftovers(folder)}
     sizes = {path: size_of(path) for path in paths}
-    return [
-        Leftover(path, sizes[path].all - sizes[path].shared, staged_swap.OLD in path.name) for path in sorted(paths)
-    ]
+    return [Leftover(path, sizes[path].all - sizes[path].shared, staged_swap.OLD in path.name) for path in sorted(paths)]

@@ -92,9 +92,7 @@ def _python(version: str, environment: Path | None, interpreter: str) -> str | N
     if not version or version == f"{sys.version_info.major}.{sys.version_info.minor}":
         return sys.executable
     named = interpreter if os.path.isfile(interpreter) else shutil.which("python" + version)
-    return (
-        named if named and _works(named, "-c", "") else None
-    )  # pyenv's stand-in for one that is not switched on does not
+    return named if named and _works(named, "-c", "") else None  # pyenv's stand-in for one that is not switched on does not
 
 
 def _minor(version: str) -> str:
@@ -109,9 +107,7 @@ def found_uv() -> str:
 
 def _works(*argv: str) -> bool:
     try:
-        return (
-            subprocess.run(argv, capture_output=True, timeout=_QUICK, check=False, env=surroundings()).returncode == 0
-        )
+        return subprocess.run(argv, capture_output=True, timeout=_QUICK, check=False, env=surroundings()).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
 
@@ -128,24 +124,9 @@ def version_of(*argv: str) -> str:
 
 def surroundings() -> dict[str, str]:
     """Variables of a child: the person's own, without those that would send packages elsewhere."""
-    left = (
-        "PYTHONHOME",
-        "PYTHONPATH",
-        "PIP_TARGET",
-        "PIP_PREFIX",
-        "PIP_USER",
-        "PIP_REPORT",
-        "PIP_REQUIRE_VIRTUALENV",
-        "VIRTUAL_ENV",
-    )
+    left = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REPORT", "PIP_REQUIRE_VIRTUALENV", "VIRTUAL_ENV")
     inherited = {name: value for name, value in os.environ.items() if name not in left}
-    return {
-        **inherited,
-        "LC_ALL": "C.UTF-8",
-        "PIP_NO_INPUT": "1",
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "PYTHONSAFEPATH": "1",
-    }
+    return {**inherited, "LC_ALL": "C.UTF-8", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONSAFEPATH": "1"}
 
 
 _OF_UV = {"--prefer-binary": (), "--pre": ("--prerelease", "allow"), "--trusted-host": ("--allow-insecure-host",)}
@@ -200,25 +181,14 @@ def _all_plain(wanted: Iterable[str]) -> None:
 def _by_pip(resolver: Resolver, wanted: list[str], options: list[str], whole: bool, tries: "Tries") -> list[Locked]:
     with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
         report = Path(folder, "report.json")
-        fixed = (
-            "install",
-            "--dry-run",
-            "--ignore-installed",
-            "--quiet",
-            "--only-binary",
-            ":all:",
-            "--report",
-            str(report),
-        )
+        fixed = ("install", "--dry-run", "--ignore-installed", "--quiet", "--only-binary", ":all:", "--report", str(report))
         alone = ("--no-deps",) if whole else ()
         ran((*resolver.argv, *fixed, *alone, *options, "--", *wanted), tries=tries)
         with open(report, "rb") as file:
             result = msgspec.json.decode(file.read(_MOST_REPORT))
     rows = [_of_report(row, result["environment"]) for row in result["install"]]
     names = {name for name, _requires, _locked in rows}
-    return [
-        msgspec.structs.replace(locked, dependencies=tuple(sorted(requires & names))) for _name, requires, locked in rows
-    ]  # fmt: skip
+    return [msgspec.structs.replace(locked, dependencies=tuple(sorted(requires & names))) for _name, requires, locked in rows]
 
 
 def _hashes(archive: dict[str, Any]) -> dict[str, str]:
@@ -254,17 +224,7 @@ def _needed(requirement: str, marked: dict[str, str]) -> str:
 
 
 def _by_uv(resolver: Resolver, wanted: list[str], options: list[str], whole: bool, tries: "Tries") -> list[Locked]:
-    fixed = (
-        "pip",
-        "compile",
-        "--quiet",
-        "--format",
-        "pylock.toml",
-        "--generate-hashes",
-        "--only-binary",
-        ":all:",
-        "--no-header",
-    )
+    fixed = ("pip", "compile", "--quiet", "--format", "pylock.toml", "--generate-hashes", "--only-binary", ":all:", "--no-header")
     more = (*(("--no-deps",) if whole else ()), "--index-strategy", "unsafe-best-match", "--python", resolver.python)
     lock_text = ran((*resolver.argv, *fixed, *more, *options, "-"), "\n".join(wanted) + "\n", tries)
     return list(parsed(lock_text).packages)
@@ -274,13 +234,9 @@ def ran(argv: Argv, stdin: str = "", tries: Tries | None = None) -> str:
     """What the installer prints. Raises CannotBeHadError with its last words, and with the places that were not reached."""
     more = tries.variables() if tries else {}
     try:
-        done = subprocess.run(
-            argv, input=stdin, capture_output=True, text=True, errors="replace", check=False, env=surroundings() | more,
-        )  # fmt: skip
+        done = subprocess.run(argv, input=stdin, capture_output=True, text=True, errors="replace", check=False, env=surroundings() | more)
     except OSError as error:
-        raise LockError(
-            _("{program} could not be started: {why}.").format(program=argv[0], why=error.strerror)
-        ) from error
+        raise LockError(_("{program} could not be started: {why}.").format(program=argv[0], why=error.strerror)) from error
     if done.returncode:
         raise CannotBeHadError(_why_not(done.stderr, tries.silent if tries else ()))
     return done.stdout
@@ -301,9 +257,7 @@ def _why_not(output: str, dead: Sequence[str]) -> str:
     return sentences(problem, ways) + "\n" + words
 
 
-_REPEATED = re.compile(
-    r"WARNING: (?:Retrying|Location|Connection timed out|Cache entry)|\s*(?:hint|caused by):", re.IGNORECASE
-)
+_REPEATED = re.compile(r"WARNING: (?:Retrying|Location|Connection timed out|Cache entry)|\s*(?:hint|caused by):", re.IGNORECASE)
 _UNREACHED = re.compile(
     r"NewConnectionError|ConnectTimeoutError|NameResolutionError|ProxyError|Max retries exceeded|Failed to fetch"
     r"|error sending request|dns error|Connection (?:refused|reset)"

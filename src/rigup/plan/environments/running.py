@@ -50,11 +50,7 @@ class Surroundings(NamedTuple):
 
 
 def activated(
-    environment: Environment | None,
-    needed: Sequence[Setting] = (),
-    libraries: Sequence[Setting] = (),
-    *,
-    alien: bool = False,
+    environment: Environment | None, needed: Sequence[Setting] = (), libraries: Sequence[Setting] = (), *, alien: bool = False
 ) -> Surroundings:
     """What its activation sets, without a shell.
 
@@ -74,9 +70,7 @@ def activated(
     named = [Setting(name, str(environment.path), because)]
     if environment.kind == "conda":
         named.append(Setting("CONDA_DEFAULT_ENV", environment.path.name, because))
-    other = (
-        ("VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT") if environment.kind == "conda" else ("CONDA_PREFIX", "CONDA_DEFAULT_ENV")
-    )
+    other = ("VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT") if environment.kind == "conda" else ("CONDA_PREFIX", "CONDA_DEFAULT_ENV")
     return Surroundings((*named, *settings.values()), ("PYTHONHOME", *other), _folders(environment), tuple(libraries))
 
 
@@ -96,17 +90,12 @@ def of_environment(environment: Environment) -> list[Setting]:
     own_record = record.read(environment.path)
     because = _("The environment keeps it.")
     by_name = {name: Setting(name, value, because) for name, value in _of_conda(environment.path).items()}
-    by_name |= {
-        name: Setting(name, value, because) for name, value in (own_record.variables if own_record else {}).items()
-    }
+    by_name |= {name: Setting(name, value, because) for name, value in (own_record.variables if own_record else {}).items()}
     return [by_name[name] for name in sorted(by_name)]
 
 
 def _of_conda(path: Path) -> dict[str, str]:
-    with (
-        suppress(OSError, msgspec.DecodeError, RecursionError, AttributeError),
-        open(path / "conda-meta" / "state", "rb") as file,
-    ):
+    with suppress(OSError, msgspec.DecodeError, RecursionError, AttributeError), open(path / "conda-meta" / "state", "rb") as file:
         variables = msgspec.json.decode(file.read(_MOST_STATE)).get("env_vars", {})
         plain = {str(name): value for name, value in variables.items() if isinstance(value, str)}
         return {name: value for name, value in plain.items() if name not in too_powerful(plain)}
@@ -116,9 +105,7 @@ def _of_conda(path: Path) -> dict[str, str]:
 # -- the variables of a program ----------------------------------------------------------------------
 
 
-def merged(
-    surroundings: Surroundings, before: Mapping[str, str], extra: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def merged(surroundings: Surroundings, before: Mapping[str, str], extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """All variables of a program.
 
     What tells a program which devices it may see stays as it was set before; so does all else that nothing is told of.
@@ -131,9 +118,7 @@ def merged(
         if not (setting.name.endswith(_SEEN_BY) and setting.name in before)
     }
     variables = {**inherited, **new}
-    variables["PATH"] = os.pathsep.join(
-        (*surroundings.path, *_parts(before.get("PATH", os.defpath), surroundings.path))
-    )
+    variables["PATH"] = os.pathsep.join((*surroundings.path, *_parts(before.get("PATH", os.defpath), surroundings.path)))
     if surroundings.libraries:
         own = [setting.value for setting in surroundings.libraries]
         variables[LIBRARIES] = os.pathsep.join((*own, *_parts(before.get(LIBRARIES, ""), own)))

@@ -66,9 +66,7 @@ def places() -> tuple[Path, ...]:
     if sys.platform in ("win32", "darwin"):
         import platformdirs
 
-        return platformdirs.site_config_path("rigup", appauthor=False) / NAME, platformdirs.user_config_path(
-            "rigup"
-        ) / NAME
+        return platformdirs.site_config_path("rigup", appauthor=False) / NAME, platformdirs.user_config_path("rigup") / NAME
     folder = os.environ.get("XDG_CONFIG_HOME", "").strip()
     own = folder if os.path.isabs(folder) else os.path.expanduser("~/.config")
     return Path("/etc/rigup", NAME), Path(own, "rigup", NAME)
@@ -108,9 +106,7 @@ def _understood(body: bytes, path: Path) -> Settings:
         _all_known(table, path)
         understood = msgspec.convert(table, Settings)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise SettingsError(
-            _("{path} cannot be followed: {error}.").format(path=path, error=str(error)[:200])
-        ) from error
+        raise SettingsError(_("{path} cannot be followed: {error}.").format(path=path, error=str(error)[:200])) from error
     _all_sound(understood, path)
     return understood
 
@@ -129,9 +125,10 @@ def _all_sound(values: Settings, path: Path) -> None:
     checks = {
         "prefix": (values.prefix, os.path.isabs(values.prefix) and values.prefix.isprintable()),
         "mirror": (values.mirror, _WORD.fullmatch(values.mirror)),
-        "index": (values.index, _ADDRESS.fullmatch(values.index)), "proxy": (values.proxy, _PROXY.fullmatch(values.proxy)),
+        "index": (values.index, _ADDRESS.fullmatch(values.index)),
+        "proxy": (values.proxy, _PROXY.fullmatch(values.proxy)),
         **{f"images.{name}": (image, _IMAGE.fullmatch(image)) for name, image in values.images.items()},
-    }  # fmt: skip
+    }
     for name, (value, sound) in checks.items():
         if value and not sound:
             named = _("{path} sets {name} to {value}, which is not what it takes.")
@@ -141,9 +138,7 @@ def _all_sound(values: Settings, path: Path) -> None:
 def with_settings(site: Site, defaults: Settings) -> Site:
     """The site with the defaults where the person's own tools set nothing."""
     sources = site.sources
-    changed = msgspec.structs.replace(
-        sources, index=sources.index or defaults.index, proxy=sources.proxy or defaults.proxy
-    )
+    changed = msgspec.structs.replace(sources, index=sources.index or defaults.index, proxy=sources.proxy or defaults.proxy)
     return site.but(sources=changed) if changed != sources else site
 
 

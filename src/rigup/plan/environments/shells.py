@@ -37,10 +37,7 @@ def exports(surroundings: Surroundings, shell: str, before: Mapping[str, str]) -
     write = _WRITERS[shell]
     lines = [write.unset(name) for name in surroundings.unset]
     lines += [write.set(setting.name, setting.value) for setting in surroundings.variables]
-    for name, folders in (
-        ("PATH", surroundings.path),
-        (LIBRARIES, tuple(setting.value for setting in surroundings.libraries)),
-    ):
+    for name, folders in (("PATH", surroundings.path), (LIBRARIES, tuple(setting.value for setting in surroundings.libraries))):
         if folders and write is _CSH:
             lines.append(write.set(name, ":".join((*folders, *([before[name]] if before.get(name) else [])))))
         elif folders:
@@ -51,9 +48,7 @@ def exports(surroundings: Surroundings, shell: str, before: Mapping[str, str]) -
 class _Writer:
     """How one kind of shell sets, takes away, and puts folders before others."""
 
-    def __init__(
-        self, quote: Callable[[str], str], set_: str, unset: str, before: str, separator: str = ":", join: str = ""
-    ) -> None:
+    def __init__(self, quote: Callable[[str], str], set_: str, unset: str, before: str, separator: str = ":", join: str = "") -> None:
         self._quote, self._set, self._unset, self._before = quote, set_, unset, before
         self._separator, self._join = separator, join
 
@@ -91,12 +86,13 @@ _POSIX = _Writer(_sh, "export {name}={value}", "unset {name}", 'export {name}={v
 _CSH = _Writer(_csh, "setenv {name} {value};", "unsetenv {name};", "")  # eval makes one line of all
 _FISH = _Writer(_fish, "set -gx {name} {value}", "set -e {name}", "set -gx --path {name} {value} ${name}", join=" ")
 _PWSH = _Writer(
-    _powershell, "$env:{name} = {value}", "Remove-Item -ErrorAction SilentlyContinue Env:{name}",
-    "$env:{name} = {value} + [IO.Path]::PathSeparator + $env:{name}", separator=os.pathsep,
-)  # fmt: skip
-_WRITERS = {
-    **dict.fromkeys(("sh", "bash", "zsh"), _POSIX), **dict.fromkeys(("csh", "tcsh"), _CSH), "fish": _FISH, "powershell": _PWSH,
-}  # fmt: skip
+    _powershell,
+    "$env:{name} = {value}",
+    "Remove-Item -ErrorAction SilentlyContinue Env:{name}",
+    "$env:{name} = {value} + [IO.Path]::PathSeparator + $env:{name}",
+    separator=os.pathsep,
+)
+_WRITERS = {**dict.fromkeys(("sh", "bash", "zsh"), _POSIX), **dict.fromkeys(("csh", "tcsh"), _CSH), "fish": _FISH, "powershell": _PWSH}
 
 
 # -- services and files ------------------------------------------------------------------------------
@@ -147,7 +143,5 @@ def _of_dotenv(value: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_./:,@%+=-]*", _plain(value)):
         return value
     if "'" in value:
-        raise CannotTell(
-            _("{value} has a quote in it, which not all readers of .env files take.").format(value=repr(value)[:120])
-        )
+        raise CannotTell(_("{value} has a quote in it, which not all readers of .env files take.").format(value=repr(value)[:120]))
     return f"'{value}'"

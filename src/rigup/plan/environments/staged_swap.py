@@ -189,9 +189,7 @@ def leftovers(folder: Path) -> list[Path]:
     """What `staging` and `swap` have left in a folder of environments: sorted, folders alone, links not followed."""
     try:
         with os.scandir(folder) as entries:
-            names = [
-                entry.name for entry in entries if _LEFT.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-            ]
+            names = [entry.name for entry in entries if _LEFT.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
     return [folder / name for name in sorted(names)]

@@ -106,10 +106,16 @@ def _installed(options: argparse.Namespace, folder: Path, prefix: Path, installe
     try:
         wanted = asyncio.run(_solved(options, installed))
         named: dict[str, Any] = {} if folder == prefix else {"alternative_target_prefix": prefix}
-        asyncio.run(rattler.install(
-            wanted, target_prefix=folder, cache_dir=_cache() / "pkgs", installed_packages=installed or None,
-            show_progress=sys.stderr.isatty(), **named,
-        ))  # fmt: skip
+        asyncio.run(
+            rattler.install(
+                wanted,
+                target_prefix=folder,
+                cache_dir=_cache() / "pkgs",
+                installed_packages=installed or None,
+                show_progress=sys.stderr.isatty(),
+                **named,
+            )
+        )
     except Exception as error:  # what the solver raises has no common class
         raise CondaError(_("conda's packages cannot be installed: {error}").format(error=str(error)[:2000])) from error
     after = {_label(record) for record in wanted}
@@ -122,15 +128,14 @@ async def _solved(options: argparse.Namespace, installed: list[Any]) -> list[Any
 
     channels = [rattler.Channel(name) for name in options.channel or [DEFAULT_CHANNEL]]
     gateway = rattler.Gateway(cache_dir=_cache() / "repodata")
-    specs = [
-        f"{record.name.normalized} =={record.version}"
-        for record in installed
-        if record.name.normalized not in _names(options.words)
-    ]
+    specs = [f"{record.name.normalized} =={record.version}" for record in installed if record.name.normalized not in _names(options.words)]
     records: list[Any] = await rattler.solve(
-        channels, [*options.words, *specs], gateway=gateway, locked_packages=installed or None,
+        channels,
+        [*options.words, *specs],
+        gateway=gateway,
+        locked_packages=installed or None,
         virtual_packages=rattler.VirtualPackage.detect(),
-    )  # fmt: skip
+    )
     return records
 
 
@@ -178,21 +183,14 @@ def _list(options: argparse.Namespace) -> int:
     if options.json:
         sys.stdout.write(json.dumps([row for row in rows if row], indent=1) + "\n")
     else:
-        sys.stdout.write(
-            "".join(f"{row['name']:<24} {row['version']:<16} {row['build_string']}\n" for row in rows if row)
-        )
+        sys.stdout.write("".join(f"{row['name']:<24} {row['version']:<16} {row['build_string']}\n" for row in rows if row))
     return 0
 
 
 def _row(path: Path) -> dict[str, str]:
     try:
         data = json.loads(path.read_text(encoding="utf-8", errors="replace"))
-        return {
-            "name": data["name"],
-            "version": data["version"],
-            "build_string": data["build"],
-            "channel": data.get("channel") or "",
-        }
+        return {"name": data["name"], "version": data["version"], "build_string": data["build"], "channel": data.get("channel") or ""}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 
@@ -237,9 +235,7 @@ def _state(prefix: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise CondaError(
-            _("{path} cannot be read: {error}.").format(path=prefix / "conda-meta" / "state", error=error)
-        ) from error
+        raise CondaError(_("{path} cannot be read: {error}.").format(path=prefix / "conda-meta" / "state", error=error)) from error
     return state if isinstance(state, dict) and isinstance(state.get("env_vars", {}), dict) else {}
 
 

@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from rigup.stack.choice import Choice
 
 _MODULES = {
-    "script": "script", "dockerfile": "image", "apptainer": "image", "conda": "project", "pyproject": "project",
+    "script": "script",
+    "dockerfile": "image",
+    "apptainer": "image",
+    "conda": "project",
+    "pyproject": "project",
     "poetry": "project",
-}  # fmt: skip
+}
 FORMS = tuple(_MODULES)
 
 

@@ -50,9 +50,7 @@ def dockerfile(choice: Choice, images: Images) -> str:
     lines += [] if builder else _architectures(choice)
     for group, argv in _installs(choice, folders, images):
         compiled = builder and COMPILED in group.flags
-        lines.append(
-            _run([*argv, "--find-links", "/" + _BUILT] if compiled else argv, group, folders, compiled=bool(compiled))
-        )
+        lines.append(_run([*argv, "--find-links", "/" + _BUILT] if compiled else argv, group, folders, compiled=bool(compiled)))
     lines += [f"ENV {name}={_quoted(value)}" for name, (value, _because) in variables(choice).items()]
     lines += [f"WORKDIR {_WORK}", f"ENV HOME={_HOME}", f"USER {_USER}", *_health(choice, images)]
     lines += ["ENTRYPOINT []"] if choice.chosen[0].build.image else []
@@ -61,9 +59,7 @@ def dockerfile(choice: Choice, images: Images) -> str:
 
 def _run(argv: list[str], group: Group, folders: dict[str, str], *, compiled: bool = False) -> str:
     """A call of pip with what is mounted for it alone."""
-    mounts = [
-        f"type=bind,from={folders[place]},target=/{folders[place]}" for place in group.find_links if place in folders
-    ]
+    mounts = [f"type=bind,from={folders[place]},target=/{folders[place]}" for place in group.find_links if place in folders]
     mounts += [f"type=bind,from={_STAGE},source=/{_BUILT},target=/{_BUILT}"] if compiled else []
     mounts += [] if group.offline else ["type=cache,target=/root/.cache/pip"]
     return " ".join(["RUN", *(f"--mount={mount}" for mount in mounts), json.dumps(argv)])
@@ -88,11 +84,7 @@ def _compiling(choice: Choice, folders: dict[str, str], images: Images, builder:
             before = before_building(choice, group.wanted)
             if before:
                 yield _run([*pip, "install", *before], group, folders)
-            yield _run(
-                [*pip, "wheel", "--no-deps", "--wheel-dir", "/" + _BUILT, *group.wanted, *_options(group, folders)],
-                group,
-                folders,
-            )
+            yield _run([*pip, "wheel", "--no-deps", "--wheel-dir", "/" + _BUILT, *group.wanted, *_options(group, folders)], group, folders)
 
 
 def _architectures(choice: Choice) -> list[str]:

@@ -34,11 +34,7 @@ def _by_address(wanted: str, choice: Choice) -> str:
     """A build of an index that others could give too, by its address: here every index is asked for every package."""
     packages = choice.resolution.packages if choice.resolution else ()
     match = next((package for package in packages if package.index and package.pin == wanted), None)
-    return (
-        f"{match.name} @ {match.url}"
-        if match and match.url.startswith("https:") and "+" not in match.version
-        else wanted
-    )
+    return f"{match.name} @ {match.url}" if match and match.url.startswith("https:") and "+" not in match.version else wanted
 
 
 def _from_channels(choice: Choice) -> tuple[list[str], list[str]]:
@@ -65,19 +61,12 @@ def pyproject(choice: Choice) -> str:
     lines += [f"requires-python = {json.dumps('==' + choice.python.removesuffix('t') + '.*')}"] if choice.python else []
     lines += ["dependencies = [", *(f"    {json.dumps(want)}," for group in all_groups for want in _direct(group)), "]"]
     lines += _of_uv(all_groups)
-    own = [
-        (name, names[group.only])
-        for group in all_groups
-        if group.only not in ("", default)
-        for name in map(name_of, _direct(group))
-    ]
+    own = [(name, names[group.only]) for group in all_groups if group.only not in ("", default) for name in map(name_of, _direct(group))]
     lines += ["", "[tool.uv.sources]"] if own else []
     lines += [f"{json.dumps(name)} = {{ index = {json.dumps(index)} }}" for name, index in own]
     for url, name in names.items():
         lines += ["", "[[tool.uv.index]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
-        lines += (
-            ["default = true"] if url == default else ["explicit = true"] if _is_bound_index(url, all_groups) else []
-        )
+        lines += ["default = true"] if url == default else ["explicit = true"] if _is_bound_index(url, all_groups) else []
     return "\n".join([*lines, ""])
 
 
@@ -89,18 +78,12 @@ def _direct(group: Group) -> tuple[str, ...]:
 def _of_uv(all_groups: list[Group]) -> list[str]:
     """uv's own settings: folders of packages, what is built with the environment's torch in sight, and exact versions."""
     places = list(dict.fromkeys(place for group in all_groups for place in group.find_links))
-    built = [
-        name for group in all_groups if "--no-build-isolation" in group.flags for name in map(name_of, _direct(group))
-    ]
+    built = [name for group in all_groups if "--no-build-isolation" in group.flags for name in map(name_of, _direct(group))]
     lines = [f"find-links = {json.dumps(places)}"] if places else []
     lines += [f"no-build-isolation-package = {json.dumps(built)}"] if built else []
     direct = {want for group in all_groups for want in _direct(group)}
     fixed = [want for group in all_groups for want in group.wanted if want not in direct and "==" in want]
-    lines += (
-        ["constraint-dependencies = [", *(f"    {json.dumps(want)}," for want in dict.fromkeys(fixed)), "]"]
-        if fixed
-        else []
-    )
+    lines += ["constraint-dependencies = [", *(f"    {json.dumps(want)}," for want in dict.fromkeys(fixed)), "]"] if fixed else []
     return ["", "[tool.uv]", *lines] if lines else []
 
 
@@ -113,9 +96,7 @@ def poetry(choice: Choice) -> str:
     seen: set[str] = set()
     for group in all_groups:
         source = names[group.only] if group.only not in ("", default) else ""
-        lines += [
-            line for line in (_of_poetry(want, source) for want in group.wanted) if line.partition(" =")[0] not in seen
-        ]
+        lines += [line for line in (_of_poetry(want, source) for want in group.wanted) if line.partition(" =")[0] not in seen]
         seen |= {line.partition(" =")[0] for line in lines}
     for url, name in names.items():
         priority = "primary" if url == default else "explicit" if _is_bound_index(url, all_groups) else "supplemental"

@@ -63,7 +63,7 @@ def ask(pip: Resolver, query: Question, *, build: bool = False, seconds: float) 
         )
         variables = {**surroundings(), **Tries().variables()}
         try:
-            done = subprocess.run(argv, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+            done = subprocess.run(argv, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)
         except subprocess.TimeoutExpired:
             return Answered(silent=f"pip: {round(seconds)} s")
         if done.returncode:
@@ -81,15 +81,13 @@ def _newest(pip: Resolver, query: Question, seconds: float) -> Answered:
         want = Requirement(word)
         argv = (*pip.argv, "index", "versions", want.name, *_places(query))
         try:
-            done = subprocess.run(argv, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+            done = subprocess.run(argv, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)
         except subprocess.TimeoutExpired:
             return Answered(silent=f"pip: {round(seconds)} s")
         listed = _LISTED.search(done.stdout)
         versions = list(want.specifier.filter(listed[1].split(", ") if listed and not done.returncode else ()))
         if not versions:
-            return (
-                Answered(silent=done.stderr[-500:]) if _SILENT.search(done.stderr) else Answered(refused=_lacks(word))
-            )
+            return Answered(silent=done.stderr[-500:]) if _SILENT.search(done.stderr) else Answered(refused=_lacks(word))
         packages.append(Resolved(name=name_of(word), version=versions[0]))
     return Answered(tuple(packages))
 
@@ -121,9 +119,14 @@ def _resolved(row: dict[str, Any], bound: dict[str, str]) -> Resolved:
     name = name_of(row["metadata"]["name"])
     digest = (archive.get("hashes") or {}).get("sha256") or str(archive.get("hash") or "").removeprefix("sha256=")
     return Resolved(
-        name=name, version=str(row["metadata"]["version"]), index=bound.get(name, ""), url=url, sha256=digest,
-        size=size_of_file(url), built=not urlsplit(url).path.endswith(".whl"),
-    )  # fmt: skip
+        name=name,
+        version=str(row["metadata"]["version"]),
+        index=bound.get(name, ""),
+        url=url,
+        sha256=digest,
+        size=size_of_file(url),
+        built=not urlsplit(url).path.endswith(".whl"),
+    )
 
 
 def _comes_from(url: str, index: str) -> bool:
@@ -138,7 +141,9 @@ def _strayed(package: Resolved) -> str:
 
 
 def _unbound(name: str, index: str) -> str:
-    template = _("{package} is to come from {index} alone, and pip asks every index for every package. `pip install uv` brings a resolver that binds it.")  # fmt: skip
+    template = _(
+        "{package} is to come from {index} alone, and pip asks every index for every package. `pip install uv` brings a resolver that binds it."
+    )
     return template.format(package=name, index=index)
 
 

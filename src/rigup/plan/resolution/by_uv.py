@@ -61,16 +61,18 @@ def project(query: Question, python: str) -> str:
     further = [url for url in (*query.further, *query.extra_indexes) if url not in names]
     indexes += [{"name": f"further-{number}", "url": url} for number, url in enumerate(further)]
     indexes += [{"name": "own", "url": query.index, "default": True}] if query.index else []
-    return tomli_w.dumps({
-        "project": {
-            "name": _PROJECT, "version": "0", "requires-python": f"=={_minor(python)}.*", "dependencies": list(query.wanted),
-        },
-        "tool": {"uv": {
-            "sources": {name: {"index": names[url]} for name, url in query.bound.items() if name in wanted},
-            "index": [{key: value for key, value in index.items() if value is not None} for index in indexes],
-            "dependency-metadata": [{"name": name, "requires-dist": []} for name in query.opaque],
-        }},
-    })  # fmt: skip
+    return tomli_w.dumps(
+        {
+            "project": {"name": _PROJECT, "version": "0", "requires-python": f"=={_minor(python)}.*", "dependencies": list(query.wanted)},
+            "tool": {
+                "uv": {
+                    "sources": {name: {"index": names[url]} for name, url in query.bound.items() if name in wanted},
+                    "index": [{key: value for key, value in index.items() if value is not None} for index in indexes],
+                    "dependency-metadata": [{"name": name, "requires-dist": []} for name in query.opaque],
+                }
+            },
+        }
+    )
 
 
 def _minor(python: str) -> str:
@@ -98,24 +100,14 @@ def ask(uv: str, query: Question, folder: Path, *, python: str = "", build: bool
     lock = folder / "pylock.toml"
     if query.kept:
         lock.write_text(_as_lock(query.kept), encoding="utf-8")
-    argv = (
-        uv,
-        "pip",
-        "compile",
-        *_options(query, python or query.python, build),
-        "--output-file",
-        str(lock),
-        "pyproject.toml",
-    )
-    variables = {
-        **surroundings(),
-        **Tries().variables(),
-        **({"MACOSX_DEPLOYMENT_TARGET": query.macos} if query.macos else {}),
-    }
+    argv = (uv, "pip", "compile", *_options(query, python or query.python, build), "--output-file", str(lock), "pyproject.toml")
+    variables = {**surroundings(), **Tries().variables(), **({"MACOSX_DEPLOYMENT_TARGET": query.macos} if query.macos else {})}
     for name in (_BACKEND, _NO_CONFIG, *(_DEFAULTS if query.index else ())):
         variables.pop(name, None)
     try:
-        done = subprocess.run(argv, cwd=folder, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+        done = subprocess.run(
+            argv, cwd=folder, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False
+        )
     except subprocess.TimeoutExpired:
         return Answered(silent=f"uv: {round(seconds)} s")
     if done.returncode:
@@ -130,9 +122,14 @@ def _resolved(row: dict[str, Any], bound: dict[str, str]) -> Resolved:
     file = wheels[0] if wheels else row.get("sdist") or row.get("archive") or {}
     name, url = name_of(row["name"]), str(file.get("url", ""))
     return Resolved(
-        name=name, version=str(row["version"]), index=bound.get(name, ""), url=url, sha256=file.get("hashes", {}).get("sha256", ""),
-        size=file.get("size") or size_of_file(url), built=not wheels,
-    )  # fmt: skip
+        name=name,
+        version=str(row["version"]),
+        index=bound.get(name, ""),
+        url=url,
+        sha256=file.get("hashes", {}).get("sha256", ""),
+        size=file.get("size") or size_of_file(url),
+        built=not wheels,
+    )
 
 
 def size_of_file(url: str) -> int:

@@ -45,18 +45,14 @@ def with_wheels(choice: Choice, resolution: Resolution, ask: Callable[[Choice], 
 def _lacking(resolution: Resolution) -> list[str]:
     """What would be built although the tables do not say that it has no wheels."""
     return [
-        f"{package.name} {package.version}"
-        for package in resolution.packages
-        if package.built and package.name not in without_wheels()
+        f"{package.name} {package.version}" for package in resolution.packages if package.built and package.name not in without_wheels()
     ]
 
 
 def _others(python: str) -> list[str]:
     """Older ones first, the nearest of them before: what lacks a wheel is mostly an old release."""
     known = {version for row in builds() for version in row.python if not version.endswith("t")} - {python}
-    older = sorted(
-        (version for version in known if version_key(version) < version_key(python)), key=version_key, reverse=True
-    )
+    older = sorted((version for version in known if version_key(version) < version_key(python)), key=version_key, reverse=True)
     newer = sorted((version for version in known if version_key(version) > version_key(python)), key=version_key)
     return [*older, *newer][:_MOST]
 

@@ -74,14 +74,19 @@ def question(choice: Choice) -> Question:
         wanted=tuple(dict.fromkeys(_with_name(word) for group in all_groups for word in group.wanted if name_of(word) not in built_names)),
         bound={name_of(word): group.only for group in every if _is_bound(group) for word in group.wanted},
         further=tuple(dict.fromkeys(url for group in all_groups for url in _further(group, site))),
-        bounds=(*bounds(requirements, choice.packages), *choice.wish.terms.constraints, *choice.held), terms=choice.wish.terms,
+        bounds=(*bounds(requirements, choice.packages), *choice.wish.terms.constraints, *choice.held),
+        terms=choice.wish.terms,
         sources=tuple(sorted(without_wheels() - built_names)),
-        built=tuple(built), index=mirror(choice) or site.sources.index,
+        built=tuple(built),
+        index=mirror(choice) or site.sources.index,
         extra_indexes=site.sources.extra_indexes,
         find_links=tuple(dict.fromkeys(place for group in all_groups if not group.flags for place in group.find_links)),
-        offline=any(group.offline for group in all_groups), python=choice.python, platform=platform(site),
-        macos=site.macos if site.system == "macos" else "", kept=_installed(choice),
-    )  # fmt: skip
+        offline=any(group.offline for group in all_groups),
+        python=choice.python,
+        platform=platform(site),
+        macos=site.macos if site.system == "macos" else "",
+        kept=_installed(choice),
+    )
 
 
 def _with_name(word: str) -> str:

@@ -39,9 +39,7 @@ OFF = "RIGUP_NO_RESOLVE"
 """The variable that keeps plans from asking an index."""
 _SECONDS = 180.0  # that one answer may take: a busy machine or a slow link is no reason to install unresolved
 _NO_WHEEL = ("no usable wheels", "Building source distributions is disabled", "No matching distribution", "no wheels")
-_LAST_PATCH = (
-    ".99"  # of a Python of which the minor release alone is known: packages ask for a lowest patch, never for a highest
-)
+_LAST_PATCH = ".99"  # of a Python of which the minor release alone is known: packages ask for a lowest patch, never for a highest
 
 
 class Asker(NamedTuple):
@@ -154,9 +152,7 @@ def _environment(choice: Choice) -> Path | None:
 def _exact_python(choice: Choice) -> str:
     """The patch release of the interpreter that the environment has or will be made with; "" if it is not at hand."""
     site = choice.site
-    existing = (
-        [os.path.join(site.environment, "bin", "python")] if site.environment and site.python == choice.python else []
-    )
+    existing = [os.path.join(site.environment, "bin", "python")] if site.environment and site.python == choice.python else []
     for program in (*existing, site.interpreters.get(choice.python, "")):
         if program and os.path.exists(program):
             return version_of(program, "-c", "import platform; print(platform.python_version())")
@@ -216,17 +212,16 @@ def _ask_elsewhere(asker: Asker, query: Question) -> Answered:
     if query.index or not (query.extra_indexes or query.find_links):
         return Answered()
     first, *rest = query.extra_indexes or ("",)
-    return _ask_once(
-        asker, msgspec.structs.replace(query, index=first, extra_indexes=tuple(rest), offline=not first), build=False
-    )
+    return _ask_once(asker, msgspec.structs.replace(query, index=first, extra_indexes=tuple(rest), offline=not first), build=False)
 
 
 def _without(query: Question, dead: set[str]) -> Question:
     return msgspec.structs.replace(
-        query, bound={name: url for name, url in query.bound.items() if url not in dead},
+        query,
+        bound={name: url for name, url in query.bound.items() if url not in dead},
         further=tuple(url for url in query.further if url not in dead),
         extra_indexes=tuple(url for url in query.extra_indexes if url not in dead),
-    )  # fmt: skip
+    )
 
 
 def _put(asker: Asker, query: Question) -> Answered:
@@ -282,16 +277,14 @@ def _around(asker: Asker, query: Question, lost: dict[str, str], choice: Choice)
             stand_in(Path(folder), name, version)
         bound = query.bound if query.offline else {**query.bound, **dict.fromkeys(stood, folder)}
         bounds = (*query.bounds, *_triton(stood.get("torch", "")))
-        answer = _put(
-            asker, msgspec.structs.replace(query, bound=bound, bounds=bounds, find_links=(*query.find_links, folder))
-        )
+        answer = _put(asker, msgspec.structs.replace(query, bound=bound, bounds=bounds, find_links=(*query.find_links, folder)))
     if not answer.packages:
         return _as_resolution(answer, asker)
-    packages = tuple(
-        _unseen(package, lost[package.name]) if package.name in stood else package for package in answer.packages
+    packages = tuple(_unseen(package, lost[package.name]) if package.name in stood else package for package in answer.packages)
+    template = _(
+        "Nobody answers at {places}, so the files of {packages} and what they need were not asked for; their versions are the tables' word."
     )
-    template = _("Nobody answers at {places}, so the files of {packages} and what they need were not asked for; their versions are the tables' word.")  # fmt: skip
-    because = template.format(places=", ".join(sorted(set(lost.values()))), packages=", ".join(f"{name} {stood[name]}" for name in stood))  # fmt: skip
+    because = template.format(places=", ".join(sorted(set(lost.values()))), packages=", ".join(f"{name} {stood[name]}" for name in stood))
     return Resolution(packages=packages, by=asker.by, because=(because,))
 
 
@@ -311,9 +304,7 @@ def _unseen(package: Resolved, index: str) -> Resolved:
 
 def _strays(choice: Choice, resolution: Resolution) -> list[str]:
     """What belongs to torch and came from elsewhere, though torch has an index of its own."""
-    torch = next(
-        (judged.build for judged in choice.chosen if "torch" in judged.build.packages and judged.build.index), None
-    )
+    torch = next((judged.build for judged in choice.chosen if "torch" in judged.build.packages and judged.build.index), None)
     if torch is None:
         return []
     return [
@@ -353,9 +344,7 @@ def _another_release(choice: Choice, asker: Asker, variables: Mapping[str, str])
     plain = version.partition("+")[0]
     if not plain or plain == choice.chosen[0].build.version:
         return None
-    other = choose(
-        msgspec.structs.replace(choice.wish, packages=_pinned(choice.wish.packages, lead, plain)), choice.site
-    )
+    other = choose(msgspec.structs.replace(choice.wish, packages=_pinned(choice.wish.packages, lead, plain)), choice.site)
     as_good = other.chosen and served_count(other.chosen[0], other.site) >= served_count(choice.chosen[0], choice.site)
     return msgspec.structs.replace(other, wish=choice.wish) if as_good else None
 

@@ -22,10 +22,7 @@ _BLOCK = 4096  # bytes in which a disk is given out
 _TAIL = 1 << 18  # bytes of a wheel's end that are fetched at once
 _MOST = 1 << 26  # bytes of one list of files
 _SMALL = 400_000  # bytes of a wheel whose list is not worth a request
-_GROWTH, _SOURCES = (
-    4.4,
-    2.8,
-)  # what a small wheel becomes on the disk, and the Python files of it; of 111 such, measured
+_GROWTH, _SOURCES = (4.4, 2.8)  # what a small wheel becomes on the disk, and the Python files of it; of 111 such, measured
 _SECONDS, _PATIENCE = 12.0, 5.0  # for all, and for one request
 _AT_ONCE = 8
 _MOST_KEPT = 5_000  # sizes in the file of those that are known
@@ -42,9 +39,7 @@ def weighed(packages: Iterable[Resolved], seconds: float = _SECONDS) -> tuple[Re
     listed = tuple(packages)
     known = _known()
     missing = [
-        package
-        for package in listed
-        if package.url and not package.built and not _is_small(package) and package.sha256 not in known
+        package for package in listed if package.url and not package.built and not _is_small(package) and package.sha256 not in known
     ]
     fresh = _looked_at(missing, seconds)
     if fresh:

@@ -80,11 +80,7 @@ def _changes(choice: Choice) -> dict[str, str]:
     site = choice.site
     goes_on = site.environment and site.python == choice.python and choice.wish.manager == "venv"
     have = _versions(choice) if goes_on else {}
-    return {
-        package.name: package.version
-        for package in _packages(choice)
-        if have.get(package.name, package.version) != package.version
-    }
+    return {package.name: package.version for package in _packages(choice) if have.get(package.name, package.version) != package.version}
 
 
 def _versions(choice: Choice) -> dict[str, str]:
@@ -101,10 +97,7 @@ def _standing(choice: Choice) -> Standing:
     marked = {**default_environment(), **marker_environment(choice.site), "python_version": choice.python, "extra": ""}
     pinned = frozenset(_pinned(own_record.wish) if own_record else ())
     return Standing(
-        _versions(choice),
-        needs(environment) if environment else {},
-        pinned,
-        {name: str(value) for name, value in marked.items()},
+        _versions(choice), needs(environment) if environment else {}, pinned, {name: str(value) for name, value in marked.items()}
     )
 
 
@@ -196,10 +189,7 @@ def _refused(choice: Choice, hurt: list[Hurt]) -> Choice:
     template = _("{package} {version}, which is in the environment, wants {wants}, and {coming} would come.")
     lines = [
         template.format(
-            package=conflict.name,
-            version=conflict.version,
-            wants=conflict.bound,
-            coming=f"{conflict.wants.name} {conflict.coming}",
+            package=conflict.name, version=conflict.version, wants=conflict.bound, coming=f"{conflict.wants.name} {conflict.coming}"
         )
         for conflict in hurt[:_SHOWN]
     ]

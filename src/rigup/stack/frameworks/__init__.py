@@ -34,7 +34,7 @@ _CALLED = {
     "jax": ("jax", "jaxlib"),
     "onnxruntime": ("onnxruntime", "onnxruntime-gpu", "onnxruntime-directml"),
     "llama_cpp": ("llama-cpp-python",),
-}  # fmt: skip
+}
 _BRING_TORCH = ("vllm", "sglang")  # their wheels decide which torch
 
 # Where builds come from besides the framework's own wheels.
@@ -66,11 +66,7 @@ def _words() -> dict[str, tuple[str, ...]]:
     for family in families():
         by_module.setdefault(family.name, []).extend((*family.called, *family.on, *family.ended))
     for program in programs().values():
-        if (
-            module := "torch"
-            if program.needs
-            else next((name for name in _CALLED if program.package in _CALLED[name]), "")
-        ):
+        if module := "torch" if program.needs else next((name for name in _CALLED if program.package in _CALLED[name]), ""):
             by_module[module].append(program.name)
     for module in _CALLED:
         taken = {word for words in by_module.values() for word in words}

@@ -119,9 +119,7 @@ def build_of(package: str) -> Addon | None:
     return next((row for row in rows if package in (row.package, row.requirement)), None)
 
 
-def with_addons(
-    build: Candidate, wished: list[Addon], wishes: Mapping[str, Requirement], site: Site
-) -> Iterator[Candidate]:
+def with_addons(build: Candidate, wished: list[Addon], wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """A build under what stands on it; nothing where that is not made for the build or the system.
 
     Where an older release serves older chips, the build comes once with each.
@@ -160,9 +158,7 @@ def _of_no_release(build: Candidate, addon: Addon, site: Site) -> Iterator[Candi
         if fits and variant in row.variants and _platform(site) in row.platforms and python:
             url = addon.folder.format(torch=row.torch, variant=variant)
             fewer = build.narrowed_by if python == build.python else addon.package
-            yield msgspec.structs.replace(
-                build, folders=build.folders | {addon.package: url}, python=python, narrowed_by=fewer
-            )
+            yield msgspec.structs.replace(build, folders=build.folders | {addon.package: url}, python=python, narrowed_by=fewer)
     built = _with(build, addon, None, _compiler(build, addon, site))
     if addon.requirement:
         built = msgspec.structs.replace(built, origins=built.origins | {addon.package: addon.requirement})
@@ -184,16 +180,13 @@ def _excluded(addon: Addon, build: Candidate, want: Requirement) -> bool:
 
 def _left_open(build: Candidate, package: str) -> Candidate:
     template = _(
-        "The tables do not know which release of {package} stands on {build}: it is left open, and the index decides "
-        "whether there is one."
+        "The tables do not know which release of {package} stands on {build}: it is left open, and the index decides whether there is one."
     )
     mind = template.format(package=package, build=build.label)
     return msgspec.structs.replace(build, open=(*build.open, package), mind=sentences(build.mind, mind))
 
 
-def _compiled(
-    addon: Addon, releases: list[AddonRelease], build: Candidate, site: Site
-) -> Iterator[tuple[AddonRelease, list[str]]]:
+def _compiled(addon: Addon, releases: list[AddonRelease], build: Candidate, site: Site) -> Iterator[tuple[AddonRelease, list[str]]]:
     """Releases of which a compiled wheel is there for the build, with the Pythons that have it."""
     for row in tables.rows("torch_addons", "ready", _Ready) if addon.toolkit else ():
         fits = row.package == addon.package and _admits(row.torch, build.version) and bool(build.cuda)
@@ -213,10 +206,15 @@ def _compiler(build: Candidate, addon: Addon, site: Site) -> tuple[Change, ...]:
         return (Change(change="rocm", have=None, to=build.rocm, why=why, source="torch_addons", weight=6),)
     return (
         Change(
-            change="toolkit", have=site.toolkit or None, to="CUDA " + build.cuda, why=why, source="torch_addons",
-            root=not own, weight=4 if own else 6,
+            change="toolkit",
+            have=site.toolkit or None,
+            to="CUDA " + build.cuda,
+            why=why,
+            source="torch_addons",
+            root=not own,
+            weight=4 if own else 6,
         ),
-    )  # fmt: skip
+    )
 
 
 def _is_installed(build: Candidate, site: Site) -> bool:
@@ -234,9 +232,7 @@ def _admits(span: str, version: str) -> bool:
 @tables.remembered
 def _releases(package: str) -> list[AddonRelease]:
     rows = tables.rows("torch_addons", "addon_release", AddonRelease)
-    return sorted(
-        (row for row in rows if row.package == package), key=lambda row: version_key(row.version), reverse=True
-    )
+    return sorted((row for row in rows if row.package == package), key=lambda row: version_key(row.version), reverse=True)
 
 
 def _stands_on(row: AddonRelease, build: Candidate, want: Requirement, site: Site) -> bool:
@@ -258,9 +254,7 @@ def _with(
     amd = addon.isas_amd if build.kind == "rocm" else []
     version = {row.package: row.range or row.version} if row else {}
     same = bool(row and row.variants and build.index)
-    python = tuple(
-        version for version in build.python if version_key(version) >= lowest and all(version in has for has in wheels)
-    )
+    python = tuple(version for version in build.python if version_key(version) >= lowest and all(version in has for has in wheels))
     fewer = f"{addon.package} {row.version}" if row and python != build.python else build.narrowed_by
     return msgspec.structs.replace(
         build,

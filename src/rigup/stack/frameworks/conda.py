@@ -12,13 +12,14 @@ from rigup.stack.site import Site
 
 _FAMILY = ("torchvision", "torchaudio")
 # Whatever else stands on a torch is compiled for the wheels, and does not load beside conda-forge's.
-_BESIDE = {"torch": ("torch", *_FAMILY, "lightning", "pytorch-lightning"), "tensorflow": ("tensorflow", "keras", "tensorflow-gpu"),
-           "jax": ("jax", "jaxlib", "flax")}  # fmt: skip
+_BESIDE = {
+    "torch": ("torch", *_FAMILY, "lightning", "pytorch-lightning"),
+    "tensorflow": ("tensorflow", "keras", "tensorflow-gpu"),
+    "jax": ("jax", "jaxlib", "flax"),
+}
 
 
-def candidates(
-    name: str, called: tuple[str, ...], wishes: Mapping[str, Requirement], site: Site
-) -> Iterator[Candidate]:
+def candidates(name: str, called: tuple[str, ...], wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All builds of a framework that a wish allows, the newest release first.
 
     Args:
@@ -58,7 +59,17 @@ def _packages(name: str, row: CondaBuild, wishes: Mapping[str, Requirement]) -> 
 def _candidate(name: str, row: CondaBuild, packages: dict[str, str]) -> Candidate:
     specs = conda_specs(name, row) + tuple(f"{other}={version}" for other, version in packages.items() if other != name)
     return Candidate(
-        package=name, version=row.version, kind="cuda" if row.cuda else "cpu", packages=packages, conda=specs,
-        channel=channel(), code=tuple(row.code), cuda=row.cuda, python=tuple(row.python), glibc=row.glibc, macos=row.macos,
-        lowest_cpu="avx" if name == "tensorflow" else "", source="conda_forge",
-    )  # fmt: skip
+        package=name,
+        version=row.version,
+        kind="cuda" if row.cuda else "cpu",
+        packages=packages,
+        conda=specs,
+        channel=channel(),
+        code=tuple(row.code),
+        cuda=row.cuda,
+        python=tuple(row.python),
+        glibc=row.glibc,
+        macos=row.macos,
+        lowest_cpu="avx" if name == "tensorflow" else "",
+        source="conda_forge",
+    )

@@ -19,9 +19,7 @@ from rigup.stack.site import Site
 _NEVER = ("tensorflow-cpu", "torch-directml")  # what no such image is for
 
 
-def candidates(
-    package: str, called: tuple[str, ...], wishes: Mapping[str, Requirement], site: Site
-) -> Iterator[Candidate]:
+def candidates(package: str, called: tuple[str, ...], wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All images of a framework that a wish allows.
 
     Args:
@@ -48,9 +46,7 @@ def candidates(
 def _allowed(candidate: Candidate, called: tuple[str, ...], wishes: Mapping[str, Requirement]) -> bool:
     """A wish may name the framework, and what the image or its index has beside it."""
     return all(
-        allows(wishes[name], candidate.packages.get(name, candidate.version))
-        for name in candidate.packages
-        if name in wishes
+        allows(wishes[name], candidate.packages.get(name, candidate.version)) for name in candidate.packages if name in wishes
     ) and not any(name in wishes for name in called if name in _NEVER or name in programs())
 
 
@@ -63,12 +59,23 @@ def of_row(row: Image, version: str, cuda: str, wishes: Mapping[str, Requirement
     if packages is None:
         return
     yield Candidate(
-        package=row.package, version=version, variant=contents.variant if row.package == "torch" else "", kind=row.kind,
-        packages=packages, image=row.image.format(version=version, cuda=cuda), brings=(row.package, *row.brings),
+        package=row.package,
+        version=version,
+        variant=contents.variant if row.package == "torch" else "",
+        kind=row.kind,
+        packages=packages,
+        image=row.image.format(version=version, cuda=cuda),
+        brings=(row.package, *row.brings),
         index=index_url(contents.variant) if contents.variant.startswith("cu") and row.package == "torch" else "",
-        code=tuple(contents.code), cuda=contents.cuda, rocm=row.rocm, python=(row.python,), isa_min=contents.oldest,
-        failing=contents.failing if not row.code else (), source="environment_images", note=row.note,
-    )  # fmt: skip
+        code=tuple(contents.code),
+        cuda=contents.cuda,
+        rocm=row.rocm,
+        python=(row.python,),
+        isa_min=contents.oldest,
+        failing=contents.failing if not row.code else (),
+        source="environment_images",
+        note=row.note,
+    )
 
 
 def _packages(row: Image, version: str, variant: str, wishes: Mapping[str, Requirement]) -> dict[str, str] | None:

@@ -26,9 +26,7 @@ def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candid
             if all(want.specifier.contains(version) for want in wanted):
                 yield from _builds(row, version, site, _extras(wishes))
     if site.system == "linux" and site.machine == "x86_64" and not site.wsl:
-        yield from (
-            build for build in _for_rocm(site) if all(want.specifier.contains(build.version) for want in wanted)
-        )
+        yield from (build for build in _for_rocm(site) if all(want.specifier.contains(build.version) for want in wanted))
 
 
 def _releases() -> list[dict[str, Any]]:
@@ -54,9 +52,11 @@ def _extras(wishes: Mapping[str, Requirement]) -> set[str]:
 
 def _builds(row: dict[str, Any], version: str, site: Site, named: set[str]) -> Iterator[Candidate]:
     common: dict[str, Any] = {
-        "package": "jax", "version": version, "source": "tensorflow_jax",
+        "package": "jax",
+        "version": version,
+        "source": "tensorflow_jax",
         **on_pypi("jaxlib", version, site, _pythons(row), glibc="2.27"),
-    }  # fmt: skip
+    }
     if not common["python"]:
         return
     yield Candidate(kind="cpu", packages={"jax": version}, **common)
@@ -64,10 +64,16 @@ def _builds(row: dict[str, Any], version: str, site: Site, named: set[str]) -> I
     for extra in extras if site.system == "linux" and not site.jetpack else ():
         plugin = _plugins()[extra]
         yield Candidate(
-            kind="cuda", variant=extra, packages={f"jax[{extra}]": version}, cuda=extra.removeprefix("cuda"),
-            driver=str(plugin.get("driver_linux", "")), isa_min=str(plugin.get("isa_min", "")),
-            any_cudnn=True, pins=_pins(row, plugin, extra), **common,
-        )  # fmt: skip
+            kind="cuda",
+            variant=extra,
+            packages={f"jax[{extra}]": version},
+            cuda=extra.removeprefix("cuda"),
+            driver=str(plugin.get("driver_linux", "")),
+            isa_min=str(plugin.get("isa_min", "")),
+            any_cudnn=True,
+            pins=_pins(row, plugin, extra),
+            **common,
+        )
 
 
 def _pins(row: Mapping[str, Any], plugin: Mapping[str, Any], extra: str) -> dict[str, str]:
@@ -84,14 +90,25 @@ def _for_rocm(site: Site) -> Iterator[Candidate]:
     for row in rows:
         version, local = row["version"], row["version"] + row["local"]
         yield Candidate(
-            package="jax", version=version, variant="rocm" + row["rocm"], kind="rocm", rocm=row["rocm"],
+            package="jax",
+            version=version,
+            variant="rocm" + row["rocm"],
+            kind="rocm",
+            rocm=row["rocm"],
             packages={
-                "jax": version, "jaxlib": version, "jax-rocm7-plugin": local, "jax-rocm7-pjrt": local,
+                "jax": version,
+                "jaxlib": version,
+                "jax-rocm7-plugin": local,
+                "jax-rocm7-pjrt": local,
                 "rocm[libraries]": row["rocm"],
             },
-            extra_indexes=(row["index"],), extra_isas={isa: "device-" + isa for isa in row["targets"]}, extra_of="rocm",
-            python=tuple(row["python"]), glibc=row["glibc"], source="tensorflow_jax",
-        )  # fmt: skip
+            extra_indexes=(row["index"],),
+            extra_isas={isa: "device-" + isa for isa in row["targets"]},
+            extra_of="rocm",
+            python=tuple(row["python"]),
+            glibc=row["glibc"],
+            source="tensorflow_jax",
+        )
     yield from _by_system(site)
 
 
@@ -100,10 +117,18 @@ def _by_system(site: Site) -> Iterator[Candidate]:
     for row in (release for release in rows if release.get("rocm")):
         extra, version = str(row["extra"])[4:-1], str(row["version"])
         yield Candidate(
-            package="jax", version=version, variant=extra, kind="rocm", rocm=row["rocm"], code=tuple(row["code"]),
-            packages={f"jax[{extra}]": version}, python=tuple(_pythons(row)), glibc=row["glibc"],
-            changes=_of_system(row, version, site), source="tensorflow_jax",
-        )  # fmt: skip
+            package="jax",
+            version=version,
+            variant=extra,
+            kind="rocm",
+            rocm=row["rocm"],
+            code=tuple(row["code"]),
+            packages={f"jax[{extra}]": version},
+            python=tuple(_pythons(row)),
+            glibc=row["glibc"],
+            changes=_of_system(row, version, site),
+            source="tensorflow_jax",
+        )
 
 
 def _of_system(row: Mapping[str, Any], version: str, site: Site) -> tuple[Change, ...]:

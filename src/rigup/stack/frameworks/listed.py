@@ -58,9 +58,7 @@ def _allowed(row: Wheel, version: str, wishes: Mapping[str, Requirement]) -> boo
     extras = wishes[row.package].extras if row.package in wishes else set()
     if extras & {wheel.extra for wheel in wheels(row.family)} and row.extra not in extras:
         return False
-    own = all(
-        wishes[name].specifier.contains(version + row.local, prereleases=True) for name in names if name in wishes
-    )
+    own = all(wishes[name].specifier.contains(version + row.local, prereleases=True) for name in names if name in wishes)
     return own and all(_fits(wishes[name], bound) for name, bound in _with(row, version).items() if name in wishes)
 
 
@@ -86,15 +84,33 @@ def _candidate(row: Wheel, version: str, site: Site) -> Candidate | None:
     torch_index = (torch.index,) if torch and local else ()
     first = row.package + (f"[{row.extra}]" if row.extra else "")
     return Candidate(
-        package=row.package, version=version, variant=row.variant or row.local.removeprefix("+"), kind=row.kind,
+        package=row.package,
+        version=version,
+        variant=row.variant or row.local.removeprefix("+"),
+        kind=row.kind,
         packages={first: version + row.local, **({"torch": row.torch + local} if row.torch else {}), **row.beside},
-        index=row.index, extra_indexes=(*torch_index, *row.extra_indexes), links=tuple(link.format(version=version) for link in row.links),
-        code=tuple(torch.code if torch else row.code), cuda=torch.cuda if torch else row.cuda, rocm=row.rocm,
-        libraries=row.libraries, driver=row.driver, isa_min=row.isa_min, extra_isas=row.extra_isas, extra_of=row.extra_of,
-        python=python, glibc=row.glibc, macos=row.macos, lowest_cpu=row.lowest_cpu, pins=_pins(row, torch, site),
-        changes=tuple(_of_system(row, version, site)), mind=note(row.mind), trial=note(row.trial), note=row.note,
+        index=row.index,
+        extra_indexes=(*torch_index, *row.extra_indexes),
+        links=tuple(link.format(version=version) for link in row.links),
+        code=tuple(torch.code if torch else row.code),
+        cuda=torch.cuda if torch else row.cuda,
+        rocm=row.rocm,
+        libraries=row.libraries,
+        driver=row.driver,
+        isa_min=row.isa_min,
+        extra_isas=row.extra_isas,
+        extra_of=row.extra_of,
+        python=python,
+        glibc=row.glibc,
+        macos=row.macos,
+        lowest_cpu=row.lowest_cpu,
+        pins=_pins(row, torch, site),
+        changes=tuple(_of_system(row, version, site)),
+        mind=note(row.mind),
+        trial=note(row.trial),
+        note=row.note,
         source="wheels",
-    )  # fmt: skip
+    )
 
 
 def _with_wheel(row: Wheel, version: str, site: Site) -> tuple[str, ...]:
@@ -144,7 +160,11 @@ def _of_system(row: Wheel, version: str, site: Site) -> Iterator[Change]:
     library = "CUDA" if row.toolkit else "ROCm"
     own = site.holder == "conda" and bool(row.toolkit)
     yield Change(
-        change=kind, have=(site.toolkit or None) if row.toolkit else None, to="CUDA " + wanted if row.toolkit else wanted,
-        why=template.format(package=row.package, version=version, library=library), source="wheels", root=not own,
+        change=kind,
+        have=(site.toolkit or None) if row.toolkit else None,
+        to="CUDA " + wanted if row.toolkit else wanted,
+        why=template.format(package=row.package, version=version, library=library),
+        source="wheels",
+        root=not own,
         weight=4 if own else 6,
-    )  # fmt: skip
+    )

@@ -40,11 +40,18 @@ def _kind(variant: str) -> str:
 def _candidate(row: dict[str, Any], kind: str, pinned: str) -> Candidate:
     toolkit = str(row.get("toolkit", ""))
     return Candidate(
-        package="llama-cpp-python", version=pinned, variant=str(row["variant"]), kind=kind,
-        packages={"llama-cpp-python": pinned}, index="", extra_indexes=(str(row["url"]),),
-        cuda=toolkit if kind == "cuda" else "", code=tuple(_targets(toolkit)) if kind == "rocm" else (),
-        isa_min=oldest_compiled(toolkit) if kind == "cuda" else "", source="tensorflow_jax",
-    )  # fmt: skip
+        package="llama-cpp-python",
+        version=pinned,
+        variant=str(row["variant"]),
+        kind=kind,
+        packages={"llama-cpp-python": pinned},
+        index="",
+        extra_indexes=(str(row["url"]),),
+        cuda=toolkit if kind == "cuda" else "",
+        code=tuple(_targets(toolkit)) if kind == "rocm" else (),
+        isa_min=oldest_compiled(toolkit) if kind == "cuda" else "",
+        source="tensorflow_jax",
+    )
 
 
 def _targets(toolkit: str) -> list[str]:

@@ -42,20 +42,23 @@ def _builds(row: dict[str, Any], version: str, site: Site) -> Iterator[Candidate
         fields = on_pypi(package, version, site, minors(str(row["python"])), glibc="2.27")
         if not fields["python"] or (site.jetpack and kind == "cuda"):
             continue
-        common: dict[str, Any] = {
-            "package": "onnxruntime", "version": version, "kind": kind, "source": "tensorflow_jax", **fields
-        }  # fmt: skip
+        common: dict[str, Any] = {"package": "onnxruntime", "version": version, "kind": kind, "source": "tensorflow_jax", **fields}
         if kind != "cuda":
             yield Candidate(packages={package: version}, **common)
             continue
         cuda = str(row["cuda"]).removesuffix(".x")
         extra = "[cuda,cudnn]" if "[cuda,cudnn]" in str(row.get("extra", "")) else ""
         yield Candidate(
-            packages={package + extra: version}, cuda=cuda, isa_min=oldest_compiled(cuda), code=tuple(row.get("code_on", {}).get(site.machine, ())),
-            failing=tuple(row.get("failing", {}).get(version, ())), any_cudnn=bool(extra),
-            mind="" if extra else _from_elsewhere(version, row, site), pins=_pins(cuda) if extra and site.system == "linux" else {},
+            packages={package + extra: version},
+            cuda=cuda,
+            isa_min=oldest_compiled(cuda),
+            code=tuple(row.get("code_on", {}).get(site.machine, ())),
+            failing=tuple(row.get("failing", {}).get(version, ())),
+            any_cudnn=bool(extra),
+            mind="" if extra else _from_elsewhere(version, row, site),
+            pins=_pins(cuda) if extra and site.system == "linux" else {},
             **common,
-        )  # fmt: skip
+        )
 
 
 def _pins(cuda: str) -> dict[str, str]:
@@ -69,7 +72,5 @@ def _from_elsewhere(version: str, row: dict[str, Any], site: Site) -> str:
     cuda = str(row["cuda"]).removesuffix(".x")
     if site.toolkit and version_key(site.toolkit)[:1] == version_key(cuda)[:1]:
         return ""
-    template = _(
-        "onnxruntime-gpu {version} brings no CUDA along: put CUDA {cuda} and cuDNN {cudnn} where the loader looks."
-    )
+    template = _("onnxruntime-gpu {version} brings no CUDA along: put CUDA {cuda} and cuDNN {cudnn} where the loader looks.")
     return template.format(version=version, cuda=row["cuda"], cudnn=row["cudnn"])

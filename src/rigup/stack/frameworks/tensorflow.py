@@ -40,9 +40,12 @@ def _offered(site: Site) -> bool:
 
 def _builds(row: dict[str, Any], version: str, site: Site, cpu_only: bool) -> Iterator[Candidate]:
     common: dict[str, Any] = {
-        "package": "tensorflow", "version": version, "lowest_cpu": "avx", "source": "tensorflow_jax",
+        "package": "tensorflow",
+        "version": version,
+        "lowest_cpu": "avx",
+        "source": "tensorflow_jax",
         **on_pypi("tensorflow", version, site, minors(str(row["python"])), glibc="2.17"),
-    }  # fmt: skip
+    }
     if not common["python"]:
         return
     yield Candidate(kind="cpu", packages={"tensorflow": version}, **common)
@@ -50,11 +53,18 @@ def _builds(row: dict[str, Any], version: str, site: Site, cpu_only: bool) -> It
         return
     extra = "[and-cuda]" if row.get("extra") else ""
     yield Candidate(
-        kind="cuda", packages={"tensorflow" + extra: version}, code=tuple(row["code"]), cuda=str(row["cuda"]),
-        failing=tuple(_fact("failing").get("isas", ())), changes=() if extra else _toolkit(row, version, site),
+        kind="cuda",
+        packages={"tensorflow" + extra: version},
+        code=tuple(row["code"]),
+        cuda=str(row["cuda"]),
+        failing=tuple(_fact("failing").get("isas", ())),
+        changes=() if extra else _toolkit(row, version, site),
         any_cudnn=bool(extra) and any("cudnn" in name and not pin.startswith("==") for name, pin in row["pins"].items()),
-        pins=short_names(row["pins"]) if extra else {}, note=str(row.get("note", "")), mind="" if extra or site.system != "windows" else _by_hand(row, version), **common,
-    )  # fmt: skip
+        pins=short_names(row["pins"]) if extra else {},
+        note=str(row.get("note", "")),
+        mind="" if extra or site.system != "windows" else _by_hand(row, version),
+        **common,
+    )
 
 
 def _on_windows(row: dict[str, Any], site: Site) -> bool:
@@ -84,7 +94,6 @@ def _toolkit(row: dict[str, Any], version: str, site: Site) -> tuple[Change, ...
     own = site.holder == "conda"  # there it comes into the environment
     return (
         Change(
-            change="toolkit", have=site.toolkit or None, to=to, why=sentence, source="tensorflow_jax", root=not own,
-            weight=4 if own else 6,
+            change="toolkit", have=site.toolkit or None, to=to, why=sentence, source="tensorflow_jax", root=not own, weight=4 if own else 6
         ),
-    )  # fmt: skip
+    )

@@ -77,9 +77,7 @@ def _all(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
 
 def _nightly(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """A build of one night, where exactly one is asked for: in each variant of the newest release, from the nightly index."""
-    pins = (
-        [clause.version for clause in wishes["torch"].specifier if clause.operator == "=="] if "torch" in wishes else []
-    )
+    pins = [clause.version for clause in wishes["torch"].specifier if clause.operator == "=="] if "torch" in wishes else []
     night = next((pin for pin in pins if _NIGHT.search(pin)), "")
     if not night or any(name in wishes for name in FAMILY):
         return
@@ -89,9 +87,7 @@ def _nightly(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidat
         if row.index and variant in ("", row.variant):
             packages = {"torch": f"{plain}+{row.variant}"}
             index = index_url(row.variant, nightly=True)
-            yield msgspec.structs.replace(
-                _candidate(row, packages), version=plain, index=index, trial=_unreleased(plain)
-            )
+            yield msgspec.structs.replace(_candidate(row, packages), version=plain, index=index, trial=_unreleased(plain))
 
 
 def _unreleased(version: str) -> str:
@@ -103,12 +99,23 @@ def _candidate(row: TorchBuild, packages: dict[str, str]) -> Candidate:
     kind = _KINDS[row.variant[:2]]
     linux = row.system == "linux" and kind == "cuda"
     return Candidate(
-        package="torch", version=row.torch, variant="" if row.system == "macos" else row.variant, kind="mps" if "mps" in row.code else kind,
-        packages=packages, index="" if row.pypi else row.index, code=tuple(row.code), cuda=row.cuda, rocm=row.rocm,
-        python=tuple(row.python), glibc=row.glibc, macos=row.macos, own_blas=bool(row.rocm),
+        package="torch",
+        version=row.torch,
+        variant="" if row.system == "macos" else row.variant,
+        kind="mps" if "mps" in row.code else kind,
+        packages=packages,
+        index="" if row.pypi else row.index,
+        code=tuple(row.code),
+        cuda=row.cuda,
+        rocm=row.rocm,
+        python=tuple(row.python),
+        glibc=row.glibc,
+        macos=row.macos,
+        own_blas=bool(row.rocm),
         pins=torch_pins(row.torch, row.variant, row.cuda, not row.pypi) if linux else {},
-        source="torch_builds", note=row.note,
-    )  # fmt: skip
+        source="torch_builds",
+        note=row.note,
+    )
 
 
 def _packages(row: TorchBuild, wishes: Mapping[str, Requirement]) -> dict[str, str] | None:
@@ -140,11 +147,19 @@ def _from_amd(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candida
         versions |= {name: getattr(row, name) + local for name in ("torchvision", "torchaudio") if name in wishes}
         if site.system in row.systems and site.machine == "x86_64" and _fits(wishes, versions):
             yield Candidate(
-                package="torch", version=row.torch, variant="rocm" + row.rocm, kind="rocm", packages=versions,
-                index=row.index, rocm=row.rocm, python=tuple(row.python), glibc="2.28", source="torch_rocm",
+                package="torch",
+                version=row.torch,
+                variant="rocm" + row.rocm,
+                kind="rocm",
+                packages=versions,
+                index=row.index,
+                rocm=row.rocm,
+                python=tuple(row.python),
+                glibc="2.28",
+                source="torch_rocm",
                 extra_isas={extra["isa"]: extra["extra"] for extra in shipped},
                 untested=tuple(extra["isa"] for extra in shipped if extra[site.system].startswith("build only")),
-            )  # fmt: skip
+            )
 
 
 def _fits(wishes: Mapping[str, Requirement], versions: Mapping[str, str]) -> bool:
@@ -160,25 +175,28 @@ def _for_jetson(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candi
     """NVIDIA's own builds for its modules."""
     for row in jetson_wheels(site.jetpack) if site.jetpack else []:
         versions = {"torch": row.torch}
-        versions |= {
-            name: getattr(row, name) for name in ("torchvision", "torchaudio") if name in wishes and getattr(row, name)
-        }
+        versions |= {name: getattr(row, name) for name in ("torchvision", "torchaudio") if name in wishes and getattr(row, name)}
         if _fits(wishes, versions):
             yield Candidate(
-                package="torch", version=row.torch.partition("a")[0], variant="", kind="cuda", packages=versions, index=row.index,
+                package="torch",
+                version=row.torch.partition("a")[0],
+                variant="",
+                kind="cuda",
+                packages=versions,
+                index=row.index,
                 files={"torch": row.file} if row.file else {},
-                links=(row.links,) if row.links else (), cuda=row.cuda, code=tuple(row.code), python=tuple(row.python),
-                glibc="2.17", source="torch_jetson",
-            )  # fmt: skip
+                links=(row.links,) if row.links else (),
+                cuda=row.cuda,
+                code=tuple(row.code),
+                python=tuple(row.python),
+                glibc="2.17",
+                source="torch_jetson",
+            )
 
 
 def directml_possible(site: Site) -> bool:
     """DirectML is Windows' own; inside WSL it reaches the same cards, from no image that anybody tried."""
-    return (
-        site.machine == "x86_64"
-        and (site.system == "windows" or site.wsl)
-        and site.holder not in ("docker", "apptainer")
-    )
+    return site.machine == "x86_64" and (site.system == "windows" or site.wsl) and site.holder not in ("docker", "apptainer")
 
 
 def _directml(wishes: Mapping[str, Requirement]) -> Iterator[Candidate]:
@@ -190,9 +208,15 @@ def _directml(wishes: Mapping[str, Requirement]) -> Iterator[Candidate]:
         pinned = wishes.get("torch-directml")
         if _fits(wishes, versions) and (pinned is None or allows(pinned, versions["torch-directml"])):
             yield Candidate(
-                package="torch", version=row["torch"], variant="", kind="directml", packages=versions,
-                python=tuple(minors(str(row["python"]))), glibc="2.17", source="directml",
-            )  # fmt: skip
+                package="torch",
+                version=row["torch"],
+                variant="",
+                kind="directml",
+                packages=versions,
+                python=tuple(minors(str(row["python"]))),
+                glibc="2.17",
+                source="directml",
+            )
 
 
 def minors(span: str) -> list[str]:

@@ -17,21 +17,14 @@ _MOST = 5
 def candidates(wishes: Mapping[str, Requirement], _site: Site) -> Iterator[Candidate]:
     """One build that asks for nothing: what it holds is left to the installer; none where no package is asked for."""
     known = programs()
-    unheard = [
-        name for name, requirement in wishes.items() if name not in known or is_library(known[name], requirement)
-    ]
+    unheard = [name for name, requirement in wishes.items() if name not in known or is_library(known[name], requirement)]
     if not unheard:
         return
     unheard = [name for name in unheard if name not in known]
     strange = [name for name in unheard if name not in tools()]
     names = ", ".join(unheard[:_MOST]) + (" …" if len(unheard) > _MOST else "")
     yield Candidate(
-        package=names or next(iter(wishes), ""),
-        version="",
-        kind="unknown",
-        packages={},
-        mind=_mind(strange, unheard),
-        source="wheels",
+        package=names or next(iter(wishes), ""), version="", kind="unknown", packages={}, mind=_mind(strange, unheard), source="wheels"
     )
 
 
@@ -42,8 +35,6 @@ def _mind(strange: list[str], unheard: list[str]) -> str:
         template = _("The tables do not know {names}: whether it uses a GPU, and which, nobody can say.")
         return template.format(names=names)
     if unheard:
-        template = _(
-            "{names} uses no GPU by itself: what runs in it does, by the frameworks that its environment holds."
-        )
+        template = _("{names} uses no GPU by itself: what runs in it does, by the frameworks that its environment holds.")
         return template.format(names=", ".join(unheard[:_MOST]))
     return ""

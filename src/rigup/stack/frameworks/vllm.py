@@ -41,11 +41,20 @@ def _for_rocm(wishes: Mapping[str, Requirement]) -> Iterator[Candidate]:
         for version in reversed(row["releases"]):
             if wishes["vllm"].specifier.contains(version):
                 yield Candidate(
-                    package="vllm", version=version, variant=row["variant"], kind="rocm",
-                    packages={"vllm": f"{version}+{row['variant']}"}, extra_indexes=(row["index"].format(version=version),),
-                    code=tuple(row["code"]), rocm=row["rocm"], python=tuple(row["python"]), glibc=row["glibc"],
-                    lowest_cpu="avx2", source="tensorflow_jax", note=row["note"],
-                )  # fmt: skip
+                    package="vllm",
+                    version=version,
+                    variant=row["variant"],
+                    kind="rocm",
+                    packages={"vllm": f"{version}+{row['variant']}"},
+                    extra_indexes=(row["index"].format(version=version),),
+                    code=tuple(row["code"]),
+                    rocm=row["rocm"],
+                    python=tuple(row["python"]),
+                    glibc=row["glibc"],
+                    lowest_cpu="avx2",
+                    source="tensorflow_jax",
+                    note=row["note"],
+                )
 
 
 def _wanted(name: str, wishes: Mapping[str, Requirement]) -> bool:
@@ -62,13 +71,21 @@ def _candidate(row: dict[str, Any], version: str, wishes: Mapping[str, Requireme
     if wheel is None or not all(_takes(wishes[name], release) for name, release in packages.items() if name in wishes):
         return None
     return Candidate(
-        package="vllm", version=version, kind="cuda", packages=packages,
-        extra_indexes=(wheel.index,) if local else (), code=tuple(wheel.code), cuda=wheel.cuda,
-        driver=str(row.get("min_driver_linux", "")), python=tuple(_pythons(str(row["python"]))),
-        glibc=max(_glibc(str(row.get("glibc_tag", ""))), wheel.glibc, key=version_key), isa_min=oldest(version),
-        lowest_cpu="avx2", pins=torch_pins(str(row["torch"]), wheel.variant, wheel.cuda, not wheel.pypi),
+        package="vllm",
+        version=version,
+        kind="cuda",
+        packages=packages,
+        extra_indexes=(wheel.index,) if local else (),
+        code=tuple(wheel.code),
+        cuda=wheel.cuda,
+        driver=str(row.get("min_driver_linux", "")),
+        python=tuple(_pythons(str(row["python"]))),
+        glibc=max(_glibc(str(row.get("glibc_tag", ""))), wheel.glibc, key=version_key),
+        isa_min=oldest(version),
+        lowest_cpu="avx2",
+        pins=torch_pins(str(row["torch"]), wheel.variant, wheel.cuda, not wheel.pypi),
         source="tensorflow_jax",
-    )  # fmt: skip
+    )
 
 
 def _takes(want: Requirement, version: str) -> bool:

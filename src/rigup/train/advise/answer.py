@@ -38,9 +38,7 @@ def advice(question: Question) -> Advise:
     eligible = [option for option in ranked if accepted or not option.preemptible]
     tied = _tied(eligible)
     poison = [job for job in question.cluster.pending if job.reason in POISON]
-    by_id = {
-        job.array or job.id: PoisonJob(job=job.array or job.id, name=job.name, reason=job.reason) for job in poison
-    }
+    by_id = {job.array or job.id: PoisonJob(job=job.array or job.id, name=job.name, reason=job.reason) for job in poison}
     return Advise(
         now=question.cluster.now,
         slurm=question.cluster.slurm,
@@ -136,9 +134,7 @@ def _because(option: Judged) -> str:
         "catalogue": lambda: _("Worked out from the data sheet alone: it can be far off."),
     }
     text = (
-        _("Worked out from what rigup bench measured there and on another type.")
-        if option.epoch.benched
-        else texts[option.epoch.source]()
+        _("Worked out from what rigup bench measured there and on another type.") if option.epoch.benched else texts[option.epoch.source]()
     )
     if option.epoch.extrapolated and option.epoch.source != "measured":
         text += " " + _("Nobody has measured so many.")
@@ -157,9 +153,7 @@ def _advised(option: Judged) -> Advised:
         device=option.allocation.device,
         nodes=option.allocation.nodes,
         gpus_per_node=option.allocation.gpus,
-        epoch=EpochSpan(
-            low=epoch.low, likely=epoch.likely, high=epoch.high, source=option.epoch.source, because=_because(option)
-        ),
+        epoch=EpochSpan(low=epoch.low, likely=epoch.likely, high=epoch.high, source=option.epoch.source, because=_because(option)),
         wait=WaitSpan(low=wait.low, likely=wait.likely, high=wait.high, bound=option.bound),
         run=_span(option.run),
         finish=_span(option.finish),
@@ -178,9 +172,14 @@ def _work(work: Work) -> AdvisedWork:
         for name in ("checkpoint_every", "gpu_memory", "gpu_memory_sharded", "host_memory_per_gpu", "time_limit")
     }
     return AdvisedWork(
-        epochs=work.epochs, startup=work.startup, requeue=work.requeue, checkpoint=work.checkpoint,
-        cpus_per_gpu=work.cpus_per_gpu, accept_preemption=work.accept_preemption, **known,
-    )  # fmt: skip
+        epochs=work.epochs,
+        startup=work.startup,
+        requeue=work.requeue,
+        checkpoint=work.checkpoint,
+        cpus_per_gpu=work.cpus_per_gpu,
+        accept_preemption=work.accept_preemption,
+        **known,
+    )
 
 
 def _assumed(question: Question) -> list[str]:
@@ -188,15 +187,9 @@ def _assumed(question: Question) -> list[str]:
     out = [job for job in question.cluster.pending if job.reason.startswith(LEFT_OUT) and job.reason not in POISON]
     texts = []
     if out:
-        texts.append(
-            _("{count} waiting jobs are left out: they are held, or wait for something else than nodes.").format(
-                count=len(out)
-            )
-        )
+        texts.append(_("{count} waiting jobs are left out: they are held, or wait for something else than nodes.").format(count=len(out)))
     if not question.cluster.past:
-        texts.append(
-            _("No completed jobs are known, so every job is taken to run to its limit: waits are upper bounds.")
-        )
+        texts.append(_("No completed jobs are known, so every job is taken to run to its limit: waits are upper bounds."))
     return texts
 
 

@@ -119,10 +119,7 @@ class Backlog:
         """Place a job that waits: into a hole, or where it can begin first; when it starts, None where it never can."""
         begin = max(job.begin, from_)
         if job.nodes == 1:
-            if (
-                length <= self._longest.get(ask.holes, 0.0)
-                and (start := self._filled(job, ask, length, begin)) is not None
-            ):
+            if length <= self._longest.get(ask.holes, 0.0) and (start := self._filled(job, ask, length, begin)) is not None:
                 return start
             return self._put_on_one(job, ask, length, begin)
         if (found := self._earliest(job, ask, begin)) is None:
@@ -156,9 +153,7 @@ class Backlog:
         """Nodes by the moment from which the request fits; one may be too early, where something was put there since."""
         if (heap := self._heaps.get(ask.fitting)) is None:
             last = ask.slots - 1
-            heap = self._heaps[ask.fitting] = [
-                (self.free[place][last], place) for place in self.layout.fitting[ask.fitting]
-            ]
+            heap = self._heaps[ask.fitting] = [(self.free[place][last], place) for place in self.layout.fitting[ask.fitting]]
             heapq.heapify(heap)
         return heap
 
@@ -267,9 +262,7 @@ def _line(queue: Queue, layout: Layout) -> list[tuple[Key, Job, _Ask]]:
     return [(key, job, layout.ask(job)) for key, job in queue.waiting]
 
 
-def _put_all(
-    backlog: Backlog, line: Iterable[tuple[Key, Job, _Ask]], used: Callable[[str], float], throttles: Throttles
-) -> None:
+def _put_all(backlog: Backlog, line: Iterable[tuple[Key, Job, _Ask]], used: Callable[[str], float], throttles: Throttles) -> None:
     """Place the queue in its order, each job as long as jobs of its partition are expected to run."""
     part: dict[str, float] = {}
     now, put = backlog.now, backlog.put

@@ -15,9 +15,7 @@ DAY = 86_400.0
 UNLIMITED = 365 * DAY
 """What a time limit counts as where there is none."""
 
-_ALLOCATION = re.compile(
-    r"(?P<partition>[^/\s]{1,200})/(?P<device>[^:/\s]{1,200}):(?P<nodes>\d{1,6})x(?P<gpus>\d{1,4})"
-)
+_ALLOCATION = re.compile(r"(?P<partition>[^/\s]{1,200})/(?P<device>[^:/\s]{1,200}):(?P<nodes>\d{1,6})x(?P<gpus>\d{1,4})")
 
 
 class InputError(Exception):
@@ -47,9 +45,7 @@ def allocation(text: str) -> Allocation:
     found = _ALLOCATION.fullmatch(text.strip())
     if not found or not int(found["nodes"]) or not int(found["gpus"]):
         raise InputError(
-            _("{text} is no allocation: write PARTITION/DEVICE:NODESxGPUS, as in rocm/mi50:3x1.").format(
-                text=repr(text)[:120]
-            )
+            _("{text} is no allocation: write PARTITION/DEVICE:NODESxGPUS, as in rocm/mi50:3x1.").format(text=repr(text)[:120])
         )
     return Allocation(found["partition"], found["device"], int(found["nodes"]), int(found["gpus"]))
 

@@ -63,11 +63,7 @@ def judged(question: Question) -> tuple[list[Judged], list[Never]]:
     runnable = []
     for option, starts in zip(fitting, waits, strict=True):
         if starts is None:
-            out.append(
-                Never(
-                    option.allocation, "reserved", _("No moment is left that reservations and running jobs keep free.")
-                )
-            )
+            out.append(Never(option.allocation, "reserved", _("No moment is left that reservations and running jobs keep free.")))
         else:
             runnable.append(_judge(question, option, starts, bool(history)))
     return runnable, out
@@ -83,25 +79,18 @@ def _laws(rates: Sequence[Rate]) -> dict[str, Law]:
 def _timed(question: Question, asked: Allocation, speed: Law | None) -> Never | _Fitting:
     """What limit to ask for, and the pieces that come of it."""
     if speed is None:
-        return Never(
-            asked, "no-rate", _("No rate of {device} is known: measure one epoch.").format(device=asked.device)
-        )
+        return Never(asked, "no-rate", _("No rate of {device} is known: measure one epoch.").format(device=asked.device))
     work, epoch = question.work, speed.epoch(asked)
     most = question.cluster.partitions[asked.partition].max_time or UNLIMITED
     limit = work.time_limit
     if limit is None:
         limit = math.ceil(MARGIN * (work.startup + work.epochs * epoch.seconds.high) / 60 - 1e-9) * 60.0
     limit = min(limit, most)
-    pieces = {
-        level: _pieces(work, work.epochs * seconds, limit)
-        for level, seconds in zip(_LEVELS, epoch.seconds, strict=True)
-    }
+    pieces = {level: _pieces(work, work.epochs * seconds, limit) for level, seconds in zip(_LEVELS, epoch.seconds, strict=True)}
     if any(not piece for piece in pieces.values()) or (not work.requeue and pieces[MEDIAN][0] > limit):
         text = _("It takes about {run} h, a job of {partition} may run {limit} h, and it may not be requeued.")
         run = (work.startup + work.epochs * epoch.seconds.likely) / 3600
-        return Never(
-            asked, "time-limit", text.format(run=f"{run:.1f}", partition=asked.partition, limit=f"{limit / 3600:.1f}")
-        )
+        return Never(asked, "time-limit", text.format(run=f"{run:.1f}", partition=asked.partition, limit=f"{limit / 3600:.1f}"))
     return _Fitting(asked, epoch, limit, pieces)
 
 
@@ -120,10 +109,17 @@ def _pieces(work: Work, seconds: float, limit: float) -> tuple[float, ...]:
 def request(work: Work, asked: Allocation, limit: float) -> Job:
     """The job that an allocation comes to; its id is below 0."""
     return Job(
-        id=-1, name="", partitions=(asked.partition,), nodes=asked.nodes, limit=limit, gpu=asked.device, gpus=asked.gpus,
-        cpus=work.cpus_per_gpu * asked.gpus, memory=memory_of(work, asked),
+        id=-1,
+        name="",
+        partitions=(asked.partition,),
+        nodes=asked.nodes,
+        limit=limit,
+        gpu=asked.device,
+        gpus=asked.gpus,
+        cpus=work.cpus_per_gpu * asked.gpus,
+        memory=memory_of(work, asked),
         priority=-math.inf if work.priority is None else work.priority,
-    )  # fmt: skip
+    )
 
 
 def _waits(question: Question, fitting: Sequence[_Fitting], history: History) -> list[dict[float, list[float]] | None]:
@@ -148,9 +144,7 @@ def _waits(question: Question, fitting: Sequence[_Fitting], history: History) ->
 
 
 def _mine(question: Question, fitting: Sequence[_Fitting], places: Sequence[int], level: float) -> list[Mine]:
-    return [
-        Mine(request(question.work, fitting[n].allocation, fitting[n].asked), fitting[n].pieces[level]) for n in places
-    ]
+    return [Mine(request(question.work, fitting[n].allocation, fitting[n].asked), fitting[n].pieces[level]) for n in places]
 
 
 def _judge(question: Question, option: _Fitting, starts: Mapping[float, list[float]], known: bool) -> Judged:
@@ -166,9 +160,19 @@ def _judge(question: Question, option: _Fitting, starts: Mapping[float, list[flo
     weight = question.devices.get(option.allocation.device, Device(option.allocation.device)).weight
     grace = max((p.grace for p in cluster.partitions.values()), default=0.0)
     return Judged(
-        option.allocation, option.epoch, wait, not known and wait.high > grace, run, finish, option.asked, len(option.pieces[MEDIAN]),
-        hours, hours * weight, soft, _risks(cluster, option, soft, work),
-    )  # fmt: skip
+        option.allocation,
+        option.epoch,
+        wait,
+        not known and wait.high > grace,
+        run,
+        finish,
+        option.asked,
+        len(option.pieces[MEDIAN]),
+        hours,
+        hours * weight,
+        soft,
+        _risks(cluster, option, soft, work),
+    )
 
 
 def _end(pieces: Sequence[float], starts: Sequence[float], now: float) -> float:

@@ -39,9 +39,7 @@ def now(host: Host, you: You, kept: str = "") -> Cluster:
         last = slurm.asked[-1]
         if not last.whole and not (ask == slurm.jobs and last.said.startswith(_EMPTY)):
             words = " ".join(last.command)
-            raise InputError(
-                _("{command}: {why}. Is this a machine of the cluster?").format(command=words, why=last.said)
-            )
+            raise InputError(_("{command}: {why}. Is this a machine of the cluster?").format(command=words, why=last.said))
     slurm.reservations()
     slurm.completed(_PAST)
     if you.user:
@@ -67,9 +65,7 @@ def devices(state: Cluster) -> dict[str, Device]:
     return found
 
 
-def with_catalogue(
-    rates: Iterable[Rate], names: Iterable[str], benched: Mapping[str, float] | None = None
-) -> list[Rate]:
+def with_catalogue(rates: Iterable[Rate], names: Iterable[str], benched: Mapping[str, float] | None = None) -> list[Rate]:
     """Beside what was measured, a rate of each other type, carried over from one of one GPU.
 
     By the speeds that `rigup bench` measured on both (`benched`, by type), else by the bandwidths of their data sheets.
@@ -83,11 +79,7 @@ def with_catalogue(
         base = next((rate for rate in known if rate.source == "measured" and rate.device in speeds), None)
         if base is not None:
             seconds = sum(base.seconds) / len(base.seconds) * base.nodes * base.gpus * speeds[base.device]
-            known += [
-                Rate(name, 1, 1, (seconds / speeds[name],), source)
-                for name in names
-                if name not in measured and name in speeds
-            ]
+            known += [Rate(name, 1, 1, (seconds / speeds[name],), source) for name in names if name not in measured and name in speeds]
     return known
 
 
@@ -136,29 +128,15 @@ def _shapes(state: Cluster, work: Work, partition: str, device: str) -> list[All
     for gpus in sorted({count for count in _PER_NODE if count < most} | ({most} if most else set())):
         node_count = len(usable(state, Allocation(partition, device, 1, gpus), work))
         limit = min(node_count, state.partitions[partition].max_nodes or node_count)
-        found += [
-            Allocation(partition, device, nodes, gpus)
-            for nodes in _NODES
-            if nodes <= limit and (nodes == 1 or gpus in {1, most})
-        ]
+        found += [Allocation(partition, device, nodes, gpus) for nodes in _NODES if nodes <= limit and (nodes == 1 or gpus in {1, most})]
     return sorted(found, key=lambda option: (option.total > 1, option.gpus < most, option.nodes))
 
 
 def trial(host: Host, question: Question, asked: Allocation, limit: float) -> Second:
     """What `sbatch --test-only` says of one allocation; the call uses up a job id."""
-    words = (
-        "sbatch",
-        "--test-only",
-        "-p",
-        asked.partition,
-        "-N",
-        str(asked.nodes),
-        f"--gres=gpu:{asked.device}:{asked.gpus}",
-    )
+    words = ("sbatch", "--test-only", "-p", asked.partition, "-N", str(asked.nodes), f"--gres=gpu:{asked.device}:{asked.gpus}")
     cpus = str(question.work.cpus_per_gpu * asked.gpus)
-    answer = host.run(
-        (*words, "-n", str(asked.nodes), "-c", cpus, "-t", str(round(limit / 60)), "--wrap", "true"), WITHIN
-    )
+    answer = host.run((*words, "-n", str(asked.nodes), "-c", cpus, "-t", str(round(limit / 60)), "--wrap", "true"), WITHIN)
     zone = datetime.now().astimezone().tzinfo
     if zone is None:
         raise InputError(_("This machine has no time zone."))

@@ -19,8 +19,16 @@ from rigup.train.check.python.values import UNKNOWN_VALUE, Value
 
 _MODELS = ("ForCausalLM", "LMHeadModel", "AutoModel")
 _TRAINERS = ("SFTTrainer", "DPOTrainer", "GRPOTrainer", "ORPOTrainer")
-_OPTIMIZERS = {"adamw_torch": "adamw", "adamw_torch_fused": "adamw", "adamw_hf": "adamw", "adamw_bnb_8bit": "adamw8bit", "adamw_8bit": "adamw8bit",
-               "paged_adamw_8bit": "adamw8bit", "paged_adamw_32bit": "adamw", "lion_32bit": "lion"}  # fmt: skip
+_OPTIMIZERS = {
+    "adamw_torch": "adamw",
+    "adamw_torch_fused": "adamw",
+    "adamw_hf": "adamw",
+    "adamw_bnb_8bit": "adamw8bit",
+    "adamw_8bit": "adamw8bit",
+    "paged_adamw_8bit": "adamw8bit",
+    "paged_adamw_32bit": "adamw",
+    "lion_32bit": "lion",
+}
 _USUAL_SAMPLES = 8
 """per_device_train_batch_size of transformers, where a script gives none."""
 _TYPES = {"bfloat16": "bf16", "float32": "fp32"}
@@ -63,46 +71,40 @@ def described(text: str, name: str, read_sibling: Callable[[str], str | None]) -
     four_bits = any(site.last == "BitsAndBytesConfig" and _is(site.argument("load_in_4bit"), True) for site in sites)
     kind = ("qlora" if four_bits else "lora") if adapters else "full" if found else None
     description = Described(
-        found,
-        kind,
-        precision=_loaded_in(loaded),
-        rank=_number(adapters.argument("r", 1)) or 8 if adapters else None,
-        sharded=_wraps(sites),
+        found, kind, precision=_loaded_in(loaded), rank=_number(adapters.argument("r", 1)) or 8 if adapters else None, sharded=_wraps(sites)
     )
     arguments = next(huggingface_arguments(program), None)
     if arguments is None:
         return description
     own = {each: arguments.value(each) for each in _ARGUMENTS}
     return description._replace(
-        optimizer=_optimizer(own["optim"]), precision=_trained_in(description.precision, own), samples=_number(own["per_device_train_batch_size"], _USUAL_SAMPLES),
-        context=next((count for each in _CONTEXTS if (count := _number(own[each]))), None), checkpointing=_flag(own["gradient_checkpointing"]),
+        optimizer=_optimizer(own["optim"]),
+        precision=_trained_in(description.precision, own),
+        samples=_number(own["per_device_train_batch_size"], _USUAL_SAMPLES),
+        context=next((count for each in _CONTEXTS if (count := _number(own[each]))), None),
+        checkpointing=_flag(own["gradient_checkpointing"]),
         sharded=description.sharded or own["fsdp"] is not None or own["deepspeed"] is not None,
-    )  # fmt: skip
+    )
 
 
-_ARGUMENTS = (
-    "optim",
-    "bf16",
-    "fp16",
-    "per_device_train_batch_size",
-    "gradient_checkpointing",
-    "fsdp",
-    "deepspeed",
-    *_CONTEXTS,
-)
+_ARGUMENTS = ("optim", "bf16", "fp16", "per_device_train_batch_size", "gradient_checkpointing", "fsdp", "deepspeed", *_CONTEXTS)
 
 
 def needed(model: Model, description: Described) -> Needed:
     """What a step takes. Raises FitError where the model's activations are not known."""
     unknown = tuple(
-        name
-        for name in ("kind", "optimizer", "precision", "samples", "context", "checkpointing")
-        if getattr(description, name) is None
+        name for name in ("kind", "optimizer", "precision", "samples", "context", "checkpointing") if getattr(description, name) is None
     )
     wish = Wish(
-        kind=description.kind or KINDS[-1], optimizer=description.optimizer or _LEAST, precision=description.precision or "bf16", samples=description.samples or 1,
-        context=description.context or 1, kept=description.checkpointing is False, rank=description.rank or 1, sharding="none",
-    )  # fmt: skip
+        kind=description.kind or KINDS[-1],
+        optimizer=description.optimizer or _LEAST,
+        precision=description.precision or "bf16",
+        samples=description.samples or 1,
+        context=description.context or 1,
+        kept=description.checkpointing is False,
+        rank=description.rank or 1,
+        sharding="none",
+    )
     if wish.kind == "qlora" and description.checkpointing is None:
         wish = msgspec.structs.replace(wish, kept=False)
     step = training_step(model, wish)
@@ -123,10 +125,7 @@ def _model(site: Site) -> str:
 
 
 def _wraps(sites: list[Site]) -> bool:
-    return any(
-        site.last in ("FullyShardedDataParallel", "FSDP", "fully_shard") or site.name == "deepspeed.initialize"
-        for site in sites
-    )
+    return any(site.last in ("FullyShardedDataParallel", "FSDP", "fully_shard") or site.name == "deepspeed.initialize" for site in sites)
 
 
 def _is(value: Value | None, wanted: bool) -> bool:
@@ -153,9 +152,7 @@ def _optimizer(value: Value | None) -> str | None:
 
 def _loaded_in(site: Site | None) -> str | None:
     """The type of the weights as they are loaded; None where no word tells it, for that differs between releases."""
-    words = [
-        ast.unparse(expression) for name in ("dtype", "torch_dtype") if site and (expression := site.expression(name))
-    ]
+    words = [ast.unparse(expression) for name in ("dtype", "torch_dtype") if site and (expression := site.expression(name))]
     return next((kind for word in words for ending, kind in _TYPES.items() if word.strip("'\"").endswith(ending)), None)
 
 

@@ -66,9 +66,7 @@ def _state(question: Question, asked: Allocation) -> str:
     partition = question.cluster.partitions[asked.partition]
     if partition.up:
         return ""
-    return _("The partition {name} is in state {state}: it starts no job.").format(
-        name=partition.name, state=partition.state
-    )
+    return _("The partition {name} is in state {state}: it starts no job.").format(name=partition.name, state=partition.state)
 
 
 def _limit(question: Question, asked: Allocation) -> str:
@@ -120,9 +118,7 @@ def _down(question: Question, asked: Allocation) -> str:
     if up >= asked.nodes:
         return ""
     why = sorted({node.reason for node in large_enough(cluster, asked, question.work) if not node.up and node.reason})
-    text = _("{up} such nodes of {partition} are up, {nodes} are asked for.").format(
-        up=up, partition=asked.partition, nodes=asked.nodes
-    )
+    text = _("{up} such nodes of {partition} are up, {nodes} are asked for.").format(up=up, partition=asked.partition, nodes=asked.nodes)
     return text + (" " + "; ".join(why[:3]) if why else "")
 
 
@@ -141,7 +137,13 @@ def _reserved(question: Question, asked: Allocation) -> str:
 
 
 _CHECKS: tuple[tuple[str, Callable[[Question, Allocation], str]], ...] = (
-    ("no-such-partition", _partition), ("no-such-nodes", _nodes), ("partition-down", _state), ("partition-limit", _limit),
-    ("no-build", _build), ("gpu-memory", _gpu_memory), ("host-memory", _host_memory), ("nodes-down", _down),
+    ("no-such-partition", _partition),
+    ("no-such-nodes", _nodes),
+    ("partition-down", _state),
+    ("partition-limit", _limit),
+    ("no-build", _build),
+    ("gpu-memory", _gpu_memory),
+    ("host-memory", _host_memory),
+    ("nodes-down", _down),
     ("reserved", _reserved),
-)  # fmt: skip
+)

@@ -44,10 +44,7 @@ class _Bounds(NamedTuple):
 def permitted(cluster: Cluster, dump: values.Dump, you: You) -> Cluster:
     """The cluster with partitions as narrow as they are for you."""
     limits = [limit for limit in dump.limits or () if limit.kind != "association" or limit.user in ("", you.user)]
-    found = {
-        partition.name: _narrowed(cluster.partitions[partition.name], partition, limits, you)
-        for partition in dump.partitions or ()
-    }
+    found = {partition.name: _narrowed(cluster.partitions[partition.name], partition, limits, you) for partition in dump.partitions or ()}
     return cluster._replace(partitions={**cluster.partitions, **found})
 
 
@@ -66,9 +63,10 @@ def _narrowed(known: Partition, partition: values.Partition, limits: list[values
                 bounds = bounds.widest(_bounds(qos.get(name)).over(_bounds(limit)))
     bounds = bounds.narrowest(_bounds(qos.get(partition.qos)))
     return known._replace(
-        max_time=_smaller(known.max_time, bounds.time), max_nodes=_smaller(known.max_nodes, bounds.nodes),
+        max_time=_smaller(known.max_time, bounds.time),
+        max_nodes=_smaller(known.max_nodes, bounds.nodes),
         max_gpus=_smaller(known.max_gpus, bounds.gpus),
-    )  # fmt: skip
+    )
 
 
 def _smaller(known: float | None, bound: float) -> "int | None":
@@ -77,9 +75,7 @@ def _smaller(known: float | None, bound: float) -> "int | None":
 
 
 def _account_fits(partition: values.Partition, account: str) -> bool:
-    return account not in partition.deny_accounts and (
-        not partition.allow_accounts or account in partition.allow_accounts
-    )
+    return account not in partition.deny_accounts and (not partition.allow_accounts or account in partition.allow_accounts)
 
 
 def _qos_of(partition: values.Partition, limit: values.Limit) -> Iterable[str]:

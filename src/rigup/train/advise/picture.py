@@ -43,6 +43,4 @@ def drawn(answer: Advise, path: Path) -> None:
     try:
         figure.savefig(path, dpi=130)
     except ValueError as error:
-        raise PictureError(
-            _("{path} has no form that can be drawn: end it in .png, .svg or .pdf.").format(path=path)
-        ) from error
+        raise PictureError(_("{path} has no form that can be drawn: end it in .png, .svg or .pdf.").format(path=path)) from error

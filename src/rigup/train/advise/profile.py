@@ -72,9 +72,7 @@ class Profile:
             step += 1
         return True
 
-    def windows(
-        self, earliest: float, length: float, need: Vector, limit: float, reservation: str
-    ) -> list[tuple[float, float]]:
+    def windows(self, earliest: float, length: float, need: Vector, limit: float, reservation: str) -> list[tuple[float, float]]:
         """Moments, as spans, at which a request of that length may start. Before a reservation its limit has to end."""
         spans, begun, times, free = [], None, self.times, self.free
         last = len(times) - 1
@@ -117,9 +115,7 @@ class Board:
                 kept.setdefault(name, []).append(reservation)
         ordered = sorted(nodes, key=lambda node: node.weight)
         self.now = now
-        self.profiles: Mapping[str, Profile] = {
-            node.name: Profile(node, now, kept.get(node.name, ())) for node in ordered
-        }
+        self.profiles: Mapping[str, Profile] = {node.name: Profile(node, now, kept.get(node.name, ())) for node in ordered}
         self._of: dict[str, list[Profile]] = {}
         for profile in self.profiles.values():
             if profile.node.up:

@@ -42,13 +42,7 @@ def recorded(host: Host, folder: str) -> Recorded:
         raise InputError(text.format(folder=folder[:200], count=count, ranks=first.world_size))
     peaks = [step.memory_peak or 0 for _start, steps in ranks for step in steps]
     # ranks wait for each other, so that the slowest one's rate is everybody's
-    return Recorded(
-        first.chip or "",
-        first.nodes,
-        first.world_size // max(1, first.nodes),
-        min(rates) * first.world_size,
-        max(peaks),
-    )
+    return Recorded(first.chip or "", first.nodes, first.world_size // max(1, first.nodes), min(rates) * first.world_size, max(peaks))
 
 
 def _last_attempt(lines: Sequence[Line]) -> tuple[Started | None, list[Stepped]]:

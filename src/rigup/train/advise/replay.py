@@ -110,9 +110,7 @@ class _Live:
         self.queue, self.quantile, self.moment = queue, quantile, queue.now
         self.runs = queue.runs(quantile)
         self.waiting = list(queue.waiting)
-        self.mine = {
-            number: (key, request.job, 0) for number, (request, key) in enumerate(zip(mine, keys, strict=True))
-        }
+        self.mine = {number: (key, request.job, 0) for number, (request, key) in enumerate(zip(mine, keys, strict=True))}
         self.asked = mine
         self.found: dict[int, list[float]] = {number: [] for number in self.mine}
 

@@ -22,9 +22,7 @@ from rigup.train.advise.state import cluster
 
 LIMIT = 400_000_000
 """Characters of a dump that are read."""
-_DUMPS = (
-    "nodes.json", "squeue.json", "scontrol_partitions.txt", "reservations.json", "reservations.txt", "sacct.json", "sacct.txt",
-)  # fmt: skip
+_DUMPS = ("nodes.json", "squeue.json", "scontrol_partitions.txt", "reservations.json", "reservations.txt", "sacct.json", "sacct.txt")
 _NEEDED = ("scenario.toml", "rates.toml", "nodes.json", "squeue.json", "scontrol_partitions.txt")
 _START = re.compile(r"Job \d+ to start at (?P<moment>\S+)")
 _GPU = re.compile(r"(?:gres[:/])?(?:gpu:)?(?P<device>[^:=,\s]+)[:=](?P<count>\d{1,4})")
@@ -54,9 +52,7 @@ class _Trial(msgspec.Struct):
 
 def scenario(host: Host, folder: str) -> Question:
     """Read a folder. Raises InputError, which names the file."""
-    texts = {
-        name: host.read(str(PurePosixPath(folder, name)), LIMIT).body for name in (*_NEEDED, *_DUMPS, "test_only.json")
-    }
+    texts = {name: host.read(str(PurePosixPath(folder, name)), LIMIT).body for name in (*_NEEDED, *_DUMPS, "test_only.json")}
     missing = [name for name in _NEEDED if texts[name] is None]
     if missing:
         raise InputError(_("{folder} has no {files}.").format(folder=folder, files=", ".join(missing)))
@@ -91,9 +87,7 @@ def rates(text: str, name: str) -> list[Rate]:
     rows = _toml(text, name, _Rates).rate
     for row in rows:
         if row.nodes < 1 or row.gpus < 1 or not all(math.isfinite(value) and value > 0 for value in row.seconds):
-            raise InputError(
-                _("{file}: nodes, gpus and seconds of {device} must be above 0.").format(file=name, device=row.device)
-            )
+            raise InputError(_("{file}: nodes, gpus and seconds of {device} must be above 0.").format(file=name, device=row.device))
     return [row for row in rows if row.seconds]
 
 
@@ -133,23 +127,9 @@ def second(asked: Allocation, status: int, output: str, zone: tzinfo) -> Second:
 def asked_for(argv: Sequence[str]) -> Allocation | None:
     """The allocation that the words of a call of sbatch ask for; None where they name none."""
     given = _options(argv)
-    found = next(
-        (
-            hit
-            for name in ("--gres", "--gpus-per-node")
-            if (hit := _GPU.search(given.get(name, "").removeprefix("gpu:")))
-        ),
-        None,
-    )
+    found = next((hit for name in ("--gres", "--gpus-per-node") if (hit := _GPU.search(given.get(name, "").removeprefix("gpu:")))), None)
     partition, nodes = given.get("-p") or given.get("--partition", ""), given.get("-N") or given.get("--nodes", "1")
-    if (
-        not found
-        or not partition
-        or "," in partition
-        or not nodes.isdecimal()
-        or not int(nodes)
-        or not int(found["count"])
-    ):
+    if not found or not partition or "," in partition or not nodes.isdecimal() or not int(nodes) or not int(found["count"]):
         return None
     return Allocation(partition, found["device"], int(nodes), int(found["count"]))
 

@@ -25,9 +25,37 @@ CONSTANT_FROM = 3
 """Runs from which on a share that does not scale is told from noise."""
 # 90 % quantiles of Student's t for 1 to 30 degrees of freedom, then of the normal distribution.
 _T90 = (
-    3.0777, 1.8856, 1.6377, 1.5332, 1.4759, 1.4398, 1.4149, 1.3968, 1.3830, 1.3722, 1.3634, 1.3562, 1.3502, 1.3450, 1.3406,
-    1.3368, 1.3334, 1.3304, 1.3277, 1.3253, 1.3232, 1.3212, 1.3195, 1.3178, 1.3163, 1.3150, 1.3137, 1.3125, 1.3114, 1.3104,
-)  # fmt: skip
+    3.0777,
+    1.8856,
+    1.6377,
+    1.5332,
+    1.4759,
+    1.4398,
+    1.4149,
+    1.3968,
+    1.3830,
+    1.3722,
+    1.3634,
+    1.3562,
+    1.3502,
+    1.3450,
+    1.3406,
+    1.3368,
+    1.3334,
+    1.3304,
+    1.3277,
+    1.3253,
+    1.3232,
+    1.3212,
+    1.3195,
+    1.3178,
+    1.3163,
+    1.3150,
+    1.3137,
+    1.3125,
+    1.3114,
+    1.3104,
+)
 _NORMAL90 = 1.2816
 
 
@@ -89,13 +117,9 @@ class Law(NamedTuple):
         if len(totals) == 1:
             likely *= LOSS_UNKNOWN**beyond
         here = [value / likely for value in design]
-        leverage = sum(
-            x * y * z for x, line in zip(here, self.inverse, strict=True) for y, z in zip(here, line, strict=True)
-        )
+        leverage = sum(x * y * z for x, line in zip(here, self.inverse, strict=True) for y, z in zip(here, line, strict=True))
         spread = math.sqrt(
-            self.spread**2 * (1 + max(0.0, leverage))
-            + (GPUS_BEYOND * beyond) ** 2
-            + (NODES_BEYOND * max(across, alone, hidden)) ** 2
+            self.spread**2 * (1 + max(0.0, leverage)) + (GPUS_BEYOND * beyond) ** 2 + (NODES_BEYOND * max(across, alone, hidden)) ** 2
         )
         width = math.exp(min(20.0, _quantile(self.freedom) * spread))
         exact = any(row.total == asked.total and row.nodes == asked.nodes for row in self.rows)
@@ -125,10 +149,7 @@ def law(rates: Iterable[Rate]) -> Law | None:
     spread = math.sqrt((PRIOR_WEIGHT * PRIOR_SPREAD**2 + residual) / freedom)
     carried = "" if by_source["measured"] else "bench" if by_source["bench"] else "catalogue"
     usual = {"bench": BENCH_SPREAD, "catalogue": CATALOGUE_SPREAD}
-    return Law(
-        terms, weights, _inverse(_gram(columns)), usual.get(carried, spread),
-        10_000 if carried else freedom, rows, carried,
-    )  # fmt: skip
+    return Law(terms, weights, _inverse(_gram(columns)), usual.get(carried, spread), 10_000 if carried else freedom, rows, carried)
 
 
 def _design(terms: Sequence[str], nodes: int, total: int) -> list[float]:
@@ -170,10 +191,7 @@ def _inverse(matrix: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]
     """The inverse of a small symmetric matrix; zeros where it has none."""
     size = len(matrix)
     scale = [math.sqrt(matrix[i][i]) or 1.0 for i in range(size)]
-    work = [
-        [matrix[i][j] / scale[i] / scale[j] for j in range(size)] + [float(i == j) for j in range(size)]
-        for i in range(size)
-    ]
+    work = [[matrix[i][j] / scale[i] / scale[j] for j in range(size)] + [float(i == j) for j in range(size)] for i in range(size)]
     for column in range(size):
         pivot = max(range(column, size), key=lambda line: abs(work[line][column]))
         if abs(work[pivot][column]) < 1e-10:

@@ -6,22 +6,25 @@ from itertools import islice
 
 from rigup.language import _
 from rigup.machine.slurm import values
-from rigup.train.advise.inputs import (
-    DAY,
-    UNLIMITED,
-    Cluster,
-    InputError,
-    Job,
-    Node,
-    Partition,
-    Past,
-    Reservation,
-)
+from rigup.train.advise.inputs import DAY, UNLIMITED, Cluster, InputError, Job, Node, Partition, Past, Reservation
 
 DOWN = frozenset(
-    {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "NOT_RESPONDING", "INVALID_REG", "FUTURE", "UNKNOWN",
-     "POWERING_DOWN", "INVAL"}
-)  # fmt: skip
+    {
+        "DOWN",
+        "DRAIN",
+        "DRAINED",
+        "DRAINING",
+        "FAIL",
+        "FAILING",
+        "ERROR",
+        "NOT_RESPONDING",
+        "INVALID_REG",
+        "FUTURE",
+        "UNKNOWN",
+        "POWERING_DOWN",
+        "INVAL",
+    }
+)
 """States in which a node starts no job. What is powered down is started when it is needed."""
 IN_RESERVATION = frozenset({"MAINT", "MAINTENANCE"})
 MOST_TASKS = 10_000
@@ -58,9 +61,17 @@ def _node(node: values.Node, covered: set[str]) -> Node:
     for kind in node.gpus:
         gpus[kind.type or "gpu"] = gpus.get(kind.type or "gpu", 0) + kind.total
     return Node(
-        name=node.name, partitions=frozenset(node.partitions), gpus=gpus, cpus=node.cpus or 0, memory=(node.memory or 0) // _MIB,
-        up=up, weight=node.weight or 1, gpus_used=_used(node), features=frozenset(node.features), reason=node.reason,
-    )  # fmt: skip
+        name=node.name,
+        partitions=frozenset(node.partitions),
+        gpus=gpus,
+        cpus=node.cpus or 0,
+        memory=(node.memory or 0) // _MIB,
+        up=up,
+        weight=node.weight or 1,
+        gpus_used=_used(node),
+        features=frozenset(node.features),
+        reason=node.reason,
+    )
 
 
 def _used(node: values.Node) -> int | None:
@@ -90,9 +101,7 @@ def _reservations(reservation: values.Reservation, now: float) -> Iterator[Reser
     every = next((seconds for flag, seconds in _REPEATED.items() if flag in reservation.flags), 0.0)
     for number in range(REPEATS if every else 1):
         if end + number * every > now:
-            yield Reservation(
-                reservation.name, start + number * every, end + number * every, frozenset(reservation.nodes)
-            )
+            yield Reservation(reservation.name, start + number * every, end + number * every, frozenset(reservation.nodes))
 
 
 def _tasks(slurm_job: values.Job, partitions: dict[str, Partition], now: float) -> Iterator[Job]:
@@ -110,14 +119,27 @@ def _job(slurm_job: values.Job, partitions: dict[str, Partition], now: float) ->
     gpu = max(kinds, key=lambda asked: asked.count) if len(kinds) > 1 else kinds[0] if kinds else None
     limit = slurm_job.time_limit or _limit_of(slurm_job.partitions, partitions)
     return Job(
-        id=slurm_job.id, name=slurm_job.name, partitions=slurm_job.partitions, nodes=max(1, len(slurm_job.nodes) if slurm_job.running else slurm_job.node_count),
-        limit=float(limit), gpu=gpu.type if gpu else "", gpus=gpu.count if gpu else 0,
-        cpus=slurm_job.cpus_per_node or -(-(slurm_job.cpus or 1) // max(1, slurm_job.node_count)), memory=(slurm_job.memory_per_node or 0) // _MIB,
-        priority=float(slurm_job.priority or 0), start=float(slurm_job.start or now) if slurm_job.running else 0.0,
-        begin=float(slurm_job.eligible or 0) if slurm_job.pending else 0.0, on=slurm_job.nodes if slurm_job.running else (), reason=slurm_job.reason,
-        array=slurm_job.array_job or 0, throttle=slurm_job.throttle or 0, reservation=slurm_job.reservation, only=frozenset(slurm_job.required_nodes),
-        never_on=frozenset(slurm_job.excluded_nodes), features=_features(slurm_job.features),
-    )  # fmt: skip
+        id=slurm_job.id,
+        name=slurm_job.name,
+        partitions=slurm_job.partitions,
+        nodes=max(1, len(slurm_job.nodes) if slurm_job.running else slurm_job.node_count),
+        limit=float(limit),
+        gpu=gpu.type if gpu else "",
+        gpus=gpu.count if gpu else 0,
+        cpus=slurm_job.cpus_per_node or -(-(slurm_job.cpus or 1) // max(1, slurm_job.node_count)),
+        memory=(slurm_job.memory_per_node or 0) // _MIB,
+        priority=float(slurm_job.priority or 0),
+        start=float(slurm_job.start or now) if slurm_job.running else 0.0,
+        begin=float(slurm_job.eligible or 0) if slurm_job.pending else 0.0,
+        on=slurm_job.nodes if slurm_job.running else (),
+        reason=slurm_job.reason,
+        array=slurm_job.array_job or 0,
+        throttle=slurm_job.throttle or 0,
+        reservation=slurm_job.reservation,
+        only=frozenset(slurm_job.required_nodes),
+        never_on=frozenset(slurm_job.excluded_nodes),
+        features=_features(slurm_job.features),
+    )
 
 
 def _limit_of(names: Iterable[str], partitions: dict[str, Partition]) -> float:

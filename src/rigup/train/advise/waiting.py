@@ -10,14 +10,7 @@ from rigup.train.advise.inputs import Cluster, Job, Partition
 REQUEUE_WAIT = 121.0
 """Seconds until a requeued job may start again: the lifetime of its credential and one (slurmctld, job_mgr.c)."""
 POISON = frozenset(
-    {
-        "PartitionTimeLimit",
-        "PartitionNodeLimit",
-        "BadConstraints",
-        "DependencyNeverSatisfied",
-        "InvalidAccount",
-        "InvalidQOS",
-    }
+    {"PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS"}
 )
 """Reasons of jobs that can never run."""
 LEFT_OUT = ("JobHeld", "Dependency", "Assoc", "QOS", "PartitionDown", "PartitionInactive", "JobArrayTaskLimit")
@@ -60,9 +53,7 @@ def ready(job: Job) -> bool:
 class Queue:
     """A cluster's queue, of the parts of it that the given partitions share nodes with."""
 
-    def __init__(
-        self, cluster: Cluster, history: History, partitions: Sequence[str], groups: Groups | None = None
-    ) -> None:
+    def __init__(self, cluster: Cluster, history: History, partitions: Sequence[str], groups: Groups | None = None) -> None:
         groups = groups or Groups(cluster)
         self.near = near = frozenset(_connected(groups.of_nodes, set(partitions)))
         self.now, self.history = cluster.now, history
@@ -79,9 +70,7 @@ class Queue:
                 tier = -max((self.partition(name).tier for name in names), default=1)
                 self.waiting += [((tier, -job.priority, order), job) for order, job in jobs if ready(job)]
         self.waiting.sort(key=lambda pair: pair[0])
-        self.tiers = sorted(
-            {-key[0] for key, _ in self.waiting} | {p.tier for p in self.partitions.values()}, reverse=True
-        )
+        self.tiers = sorted({-key[0] for key, _ in self.waiting} | {p.tier for p in self.partitions.values()}, reverse=True)
         self._beyond: list[tuple[list[float], int]] | None = None  # of each running job
         self.layout: object = None  # what a replay of a long queue keeps of it for the next
 
@@ -109,9 +98,7 @@ class Queue:
         """How long a job runs from its start, by the history; one that runs at `at` longer than that."""
         already = max(0.0, at - job.start) / job.limit if job.start and job.limit else 0.0
         name = job.partitions[0] if job.partitions else ""
-        return max(
-            job.limit * self.history.used(name, quantile, already), max(0.0, at - job.start) + 1 if job.start else 1.0
-        )
+        return max(job.limit * self.history.used(name, quantile, already), max(0.0, at - job.start) + 1 if job.start else 1.0)
 
     def runs(self, quantile: float) -> list[Run]:
         """What runs now. A job over its limit is expected to end at once."""

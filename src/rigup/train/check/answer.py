@@ -43,37 +43,37 @@ def answer(judged: Judged, files: Files, paths: Callable[[str], str], fixed: int
     severities = {each.severity for each in findings}
     return TrainCheck(
         verdict="fails" if "error" in severities else "wastes" if "warning" in severities else "clean",
-        script=paths(files.script), batch=paths(files.batch) if files.batch else None,
-        starts=[_start(case) for case in judged.cases if case.launch is not None], findings=findings, fixed=fixed,
-    )  # fmt: skip
+        script=paths(files.script),
+        batch=paths(files.batch) if files.batch else None,
+        starts=[_start(case) for case in judged.cases if case.launch is not None],
+        findings=findings,
+        fixed=fixed,
+    )
 
 
 def _finding(found: Found, files: Files, paths: Callable[[str], str]) -> TrainFinding:
     text = text_of(found.cause)
     places = dict.fromkeys([(found.file, found.line), *found.because])
     quotes = [
-        Quote(file=paths(file), line=line, text=quoted)
-        for file, line in places
-        if (quoted := _quoted(file, line, files)) is not None
+        Quote(file=paths(file), line=line, text=quoted) for file, line in places if (quoted := _quoted(file, line, files)) is not None
     ]
-    edit = (
-        Edit(line=[found.change.first, found.change.last], text="\n".join(found.change.lines))
-        if found.change
-        else UNSET
-    )
+    edit = Edit(line=[found.change.first, found.change.last], text="\n".join(found.change.lines)) if found.change else UNSET
     return TrainFinding(
-        cause=found.cause, severity=found.severity, file=paths(found.file), line=found.line, title=_(text.title), meaning=_(text.meaning),
-        evidence=quotes, fixes=[TrainFix(title=_(text.mends), lines=[line for line in found.fixes if line], edit=edit)], source=text.source,
-    )  # fmt: skip
+        cause=found.cause,
+        severity=found.severity,
+        file=paths(found.file),
+        line=found.line,
+        title=_(text.title),
+        meaning=_(text.meaning),
+        evidence=quotes,
+        fixes=[TrainFix(title=_(text.mends), lines=[line for line in found.fixes if line], edit=edit)],
+        source=text.source,
+    )
 
 
 def _quoted(file: str, line: int, files: Files) -> str | None:
     text = (
-        files.text
-        if file == files.script
-        else files.batch_text
-        if file == files.batch
-        else files.beside(file) or files.beside_batch(file)
+        files.text if file == files.script else files.batch_text if file == files.batch else files.beside(file) or files.beside_batch(file)
     )
     lines = text.split("\n") if text else []
     return lines[line - 1].strip()[:300] if 0 < line <= len(lines) else None
@@ -82,12 +82,16 @@ def _quoted(file: str, line: int, files: Files) -> str | None:
 def _start(case: Case) -> Start:
     assert case.launch is not None  # noqa: S101  (who calls it has looked)
     numbers = {
-        "nodes": case.nodes, "tasks_per_node": case.tasks_per_node, "ranks_per_node": case.ranks_per_node, "gpus_per_node": case.gpus_per_node,
-    }  # fmt: skip
+        "nodes": case.nodes,
+        "tasks_per_node": case.tasks_per_node,
+        "ranks_per_node": case.ranks_per_node,
+        "gpus_per_node": case.gpus_per_node,
+    }
     return Start(
-        by=[layer.name for layer in case.launch.layers], line=case.command_line(),
+        by=[layer.name for layer in case.launch.layers],
+        line=case.command_line(),
         **{name: number for name, number in numbers.items() if number is not None},
-    )  # fmt: skip
+    )
 
 
 def mended(text: str, changes: Iterable[Change]) -> str:

@@ -21,8 +21,7 @@ from rigup.train.check.shell.words import UNKNOWN, Script
 _LAUNCHERS = ("torchrun", "accelerate", "deepspeed")
 _GPU_NAMES = re.compile(r"gpu|cuda|rocm|[avhl]\d{2,3}s?\b|volta|ampere|hopper|tesla|mi\d{2,3}|rtx|t4", re.IGNORECASE)
 _CPU_NAMES = re.compile(
-    r"^(?:cpu|bigmem|himem|highmem|largemem|compute|standard|serial|epyc|milan|rome|genoa|skylake|icelake|cascade|general)",
-    re.IGNORECASE,
+    r"^(?:cpu|bigmem|himem|highmem|largemem|compute|standard|serial|epyc|milan|rome|genoa|skylake|icelake|cascade|general)", re.IGNORECASE
 )
 
 
@@ -172,19 +171,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return "lightning"
         if self.spawns:
             return "spawn"
-        if any(
-            site.name.startswith("deepspeed.") and site.last in ("initialize", "init_distributed")
-            for site in program.sites
-        ):
+        if any(site.name.startswith("deepspeed.") and site.last in ("initialize", "init_distributed") for site in program.sites):
             return "deepspeed"
-        if any(
-            site.last in ("Accelerator", "PartialState") and not site.name.startswith(("local:", "."))
-            for site in program.sites
-        ):
+        if any(site.last in ("Accelerator", "PartialState") and not site.name.startswith(("local:", ".")) for site in program.sites):
             return "accelerate"
-        if self.initialisations or any(
-            site.name.startswith("horovod.") and site.last == "init" for site in program.sites
-        ):
+        if self.initialisations or any(site.name.startswith("horovod.") and site.last == "init" for site in program.sites):
             return "ddp"
         if self.huggingface or self.parsed_huggingface is not None:
             return "transformers"
@@ -202,10 +193,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def spawns(self) -> list[Site]:
         """Calls that start the ranks within the script."""
-        found = [
-            site for site in self.program.sites
-            if site.last in ("spawn", "start_processes") and "multiprocessing" in site.name
-        ]  # fmt: skip
+        found = [site for site in self.program.sites if site.last in ("spawn", "start_processes") and "multiprocessing" in site.name]
         if self.initialisations or found:
             found += [
                 site
@@ -302,9 +290,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if not self.family and not (self.step_layer is not None and (self.tasks_per_node or 1) > 1):
             return False
         if self.job is None:
-            return self.family in ("ddp", "spawn", "deepspeed") or (
-                self.family == "lightning" and (self.devices or 0) > 1
-            )
+            return self.family in ("ddp", "spawn", "deepspeed") or (self.family == "lightning" and (self.devices or 0) > 1)
         ranks, nodes = self.ranks_per_node, self.nodes
         if ranks is None:
             return bool(self.family)
@@ -334,13 +320,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return True
         for site in self.program.sites:
             value = site.argument("device", 0) if site.last in ("to", "device") else None
-            if value is not None and any(
-                part.text and part.text.startswith(("cuda", "mps")) for part in value.candidates()
-            ):
+            if value is not None and any(part.text and part.text.startswith(("cuda", "mps")) for part in value.candidates()):
                 return True
-        return self.family in ("transformers", "accelerate", "lightning") or any(
-            site.last == "is_available" for site in self.program.sites
-        )
+        return self.family in ("transformers", "accelerate", "lightning") or any(site.last == "is_available" for site in self.program.sites)
 
     @cached_property
     def accelerated(self) -> Site | None:
@@ -372,10 +354,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         for setting in [*self.shell.settings, *self.launch.settings]:
             if setting.name in seen or setting.exported:
                 yield setting.name, setting.word.text, setting.file, setting.line, setting.inner
-        for command, inner in (
-            (self.launch.command, False),
-            (self.launch.inner, self.launch.inner is not self.launch.command),
-        ):
+        for command, inner in ((self.launch.command, False), (self.launch.inner, self.launch.inner is not self.launch.command)):
             for word in command.words:
                 name, equals, value = word.text.partition("=")
                 if equals and name.isidentifier() and name.isupper():

@@ -12,31 +12,63 @@ from rigup.train.check.shell.words import UNKNOWN, Command, Script, Setting, Wor
 
 _DEEPEST = 8
 _SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
-_CONTAINERS = {
-    "apptainer": "apptainer",
-    "singularity": "apptainer",
-    "docker": "docker",
-    "podman": "docker",
-    "nerdctl": "docker",
-}
+_CONTAINERS = {"apptainer": "apptainer", "singularity": "apptainer", "docker": "docker", "podman": "docker", "nerdctl": "docker"}
 _RUNS = {"apptainer": ("exec", "run", "shell"), "docker": ("run", "exec")}
 _MPI = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prun", "horovodrun", "jsrun", "aprun")
 _REMOTE = ("ssh", "pdsh", "clush", "parallel-ssh", "dsh", "pssh")
 _MODULES = {
-    "torch.distributed.run": "torchrun", "torch.distributed.launch": "torchrun", "accelerate.commands.launch": "accelerate",
-    "deepspeed.launcher.runner": "deepspeed", "torch.distributed.elastic": "torchrun", "accelerate.commands.accelerate_cli": "accelerate",
-}  # fmt: skip
+    "torch.distributed.run": "torchrun",
+    "torch.distributed.launch": "torchrun",
+    "accelerate.commands.launch": "accelerate",
+    "deepspeed.launcher.runner": "deepspeed",
+    "torch.distributed.elastic": "torchrun",
+    "accelerate.commands.accelerate_cli": "accelerate",
+}
 # Programs that start another and change nothing of its ranks, each with options that take a word, and how many words of
 # its own stand in front of the program.
 _TRANSPARENT: dict[str, tuple[tuple[str, ...], int]] = {
-    "time": (("-f", "-o"), 0), "exec": (("-a",), 0), "nohup": ((), 0), "command": ((), 0), "stdbuf": ((), 0), "nice": (("-n",), 0),
-    "ionice": (("-c", "-n", "-p"), 0), "timeout": (("-k", "-s", "--signal", "--kill-after"), 1), "setsid": ((), 0), "unbuffer": ((), 0),
-    "numactl": (("-N", "-m", "-C"), 0), "taskset": ((), 1), "catchsegv": ((), 0), "strace": (("-e", "-o", "-p"), 0),
-    "nsys": (("-o", "-t", "--trace", "--output"), 1), "ncu": (("-o",), 0), "rocprof": (("-o", "-i"), 0), "py-spy": (("-o", "-f", "-r"), 1),
-    "env": (("-u", "-C"), 0), "xvfb-run": (("-s", "-n"), 0), "coverage": ((), 1), "memray": (("-o",), 1), "ddtrace-run": ((), 0),
-    "sudo": (("-u", "-E"), 0), "eval": ((), 0), "scl": ((), 2), "shifter": (("--image",), 0), "gdb": ((), 0), "valgrind": ((), 0),
-}  # fmt: skip
-_ENVIRONMENTS = {"conda": "run", "mamba": "run", "micromamba": "run", "uv": "run", "poetry": "run", "pixi": "run", "pdm": "run", "hatch": "run", "rye": "run", "pipenv": "run"}  # fmt: skip
+    "time": (("-f", "-o"), 0),
+    "exec": (("-a",), 0),
+    "nohup": ((), 0),
+    "command": ((), 0),
+    "stdbuf": ((), 0),
+    "nice": (("-n",), 0),
+    "ionice": (("-c", "-n", "-p"), 0),
+    "timeout": (("-k", "-s", "--signal", "--kill-after"), 1),
+    "setsid": ((), 0),
+    "unbuffer": ((), 0),
+    "numactl": (("-N", "-m", "-C"), 0),
+    "taskset": ((), 1),
+    "catchsegv": ((), 0),
+    "strace": (("-e", "-o", "-p"), 0),
+    "nsys": (("-o", "-t", "--trace", "--output"), 1),
+    "ncu": (("-o",), 0),
+    "rocprof": (("-o", "-i"), 0),
+    "py-spy": (("-o", "-f", "-r"), 1),
+    "env": (("-u", "-C"), 0),
+    "xvfb-run": (("-s", "-n"), 0),
+    "coverage": ((), 1),
+    "memray": (("-o",), 1),
+    "ddtrace-run": ((), 0),
+    "sudo": (("-u", "-E"), 0),
+    "eval": ((), 0),
+    "scl": ((), 2),
+    "shifter": (("--image",), 0),
+    "gdb": ((), 0),
+    "valgrind": ((), 0),
+}
+_ENVIRONMENTS = {
+    "conda": "run",
+    "mamba": "run",
+    "micromamba": "run",
+    "uv": "run",
+    "poetry": "run",
+    "pixi": "run",
+    "pdm": "run",
+    "hatch": "run",
+    "rye": "run",
+    "pipenv": "run",
+}
 _PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*")
 
 
@@ -120,9 +152,8 @@ class Chains:
             yield from self._peel(command.words, command, command, (), (), 0)
 
     def _peel(
-        self, words: Sequence[Word], command: Command, inner: Command, layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...], depth: int,
-    ) -> Iterator[Launch]:  # fmt: skip
+        self, words: Sequence[Word], command: Command, inner: Command, layers: tuple[Layer, ...], settings: tuple[Setting, ...], depth: int
+    ) -> Iterator[Launch]:
         words = _without_assignments(words)
         if not words or depth > _DEEPEST:
             return
@@ -145,9 +176,15 @@ class Chains:
             yield from self._peel(rest, command, inner, layers, settings, depth + 1)
 
     def _program(
-        self, layer: Layer, rest: Sequence[Word], command: Command, inner: Command, layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...], depth: int,
-    ) -> Iterator[Launch]:  # fmt: skip
+        self,
+        layer: Layer,
+        rest: Sequence[Word],
+        command: Command,
+        inner: Command,
+        layers: tuple[Layer, ...],
+        settings: tuple[Setting, ...],
+        depth: int,
+    ) -> Iterator[Launch]:
         """The script behind a launcher or an interpreter."""
         module = layer.option("module")
         if layer.kind == "python" and module is not None and module.value in _MODULES:
@@ -163,21 +200,30 @@ class Chains:
             script, arguments = rest[0], list(rest[1:])
         else:
             return
-        if _PYTHON.fullmatch(script.text.rsplit("/", 1)[-1]) or script.text.rsplit("/", 1)[-1] in (
-            "torchrun",
-            "accelerate",
-        ):
+        if _PYTHON.fullmatch(script.text.rsplit("/", 1)[-1]) or script.text.rsplit("/", 1)[-1] in ("torchrun", "accelerate"):
             yield from self._peel(rest, command, inner, layers, settings, depth + 1)
             return
         yield Launch(
-            layers=layers, script=script, module=module is not None, arguments=tuple(arguments), command=command, inner=inner,
+            layers=layers,
+            script=script,
+            module=module is not None,
+            arguments=tuple(arguments),
+            command=command,
+            inner=inner,
             settings=settings,
-        )  # fmt: skip
+        )
 
     def _relaunched(
-        self, kind: str, module: Option, rest: Sequence[Word], command: Command, inner: Command, layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...], depth: int,
-    ) -> Iterator[Launch]:  # fmt: skip
+        self,
+        kind: str,
+        module: Option,
+        rest: Sequence[Word],
+        command: Command,
+        inner: Command,
+        layers: tuple[Layer, ...],
+        settings: tuple[Setting, ...],
+        depth: int,
+    ) -> Iterator[Launch]:
         """`python -m torch.distributed.run …`."""
         start = msgspec.structs.replace(module.beside, text=kind)
         words = [start, *rest]
@@ -186,22 +232,25 @@ class Chains:
         yield from self._peel(words, command, inner, layers[:-1], settings, depth + 1)
 
     def _shell(
-        self, layer: Layer, rest: Sequence[Word], command: Command, inner: Command, layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...], depth: int,
-    ) -> Iterator[Launch]:  # fmt: skip
+        self,
+        layer: Layer,
+        rest: Sequence[Word],
+        command: Command,
+        inner: Command,
+        layers: tuple[Layer, ...],
+        settings: tuple[Setting, ...],
+        depth: int,
+    ) -> Iterator[Launch]:
         """`bash -c '…'` and `bash run.sh`."""
         text = next((option for option in layer.options if option.name == "c"), None)
         if text is None:
             yield from self._file(rest, command, inner, layers, settings, depth)
         elif rest:
-            yield from self._text(
-                rest[0].text, inner.file, rest[0].line, command, inner, layers, settings, depth, list(rest[1:])
-            )
+            yield from self._text(rest[0].text, inner.file, rest[0].line, command, inner, layers, settings, depth, list(rest[1:]))
 
     def _file(
-        self, words: Sequence[Word], command: Command, inner: Command, layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...], depth: int,
-    ) -> Iterator[Launch]:  # fmt: skip
+        self, words: Sequence[Word], command: Command, inner: Command, layers: tuple[Layer, ...], settings: tuple[Setting, ...], depth: int
+    ) -> Iterator[Launch]:
         """A shell script of one's own, or a Python script that is started by its name."""
         if (
             not words
@@ -214,8 +263,13 @@ class Chains:
         if base.endswith(".py"):
             yield Launch(
                 layers=(*layers, Layer(kind="python", options=(), words=tuple(words[:1]), command=inner, name=base)),
-                script=words[0], module=False, arguments=tuple(words[1:]), command=command, inner=inner, settings=settings,
-            )  # fmt: skip
+                script=words[0],
+                module=False,
+                arguments=tuple(words[1:]),
+                command=command,
+                inner=inner,
+                settings=settings,
+            )
             return
         if UNKNOWN in base and len(words) > 1 and words[1].text.endswith(".py"):  # "$PYTHON" script.py
             words = words[1:]
@@ -228,21 +282,29 @@ class Chains:
             yield from self._text(text, base, 1, command, inner, layers, settings, depth, [words[0], *words[1:]])
 
     def _text(
-        self, text: str, file: str, first: int, command: Command, inner: Command, layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...], depth: int, positional: list[Word],
-    ) -> Iterator[Launch]:  # fmt: skip
+        self,
+        text: str,
+        file: str,
+        first: int,
+        command: Command,
+        inner: Command,
+        layers: tuple[Layer, ...],
+        settings: tuple[Setting, ...],
+        depth: int,
+        positional: list[Word],
+    ) -> Iterator[Launch]:
         """Commands of a shell within: what it expands is expanded there, in each task."""
         given = {**command.variables, **inner.variables, **{setting.name: setting.word for setting in settings}}
         if positional:
             given |= {"0": positional[0], **parameters(positional[1:], positional[0].line)}
-        plain = {
-            name: msgspec.structs.replace(word, refs=frozenset(), runs=frozenset()) for name, word in given.items()
-        }
+        plain = {name: msgspec.structs.replace(word, refs=frozenset(), runs=frozenset()) for name, word in given.items()}
         script = Reader(file, self.outside, plain, first, self.read).read(text)
         for each in script.commands:
             own = tuple(
-                msgspec.structs.replace(setting, inner=True) for setting in script.settings if setting.order <= each.order and setting.exported
-            )  # fmt: skip
+                msgspec.structs.replace(setting, inner=True)
+                for setting in script.settings
+                if setting.order <= each.order and setting.exported
+            )
             yield from self._peel(each.words, command, each, layers, (*settings, *own), depth + 1)
 
 
@@ -319,9 +381,7 @@ def _shell_layer(words: Sequence[Word], command: Command) -> tuple[Layer, list[W
         if word.text.startswith("--"):
             options.append(Option(name=word.text[2:], value=None, word=word, beside=word, written=word.text))
             continue
-        options += [
-            Option(name=letter, value=None, word=word, beside=word, written=word.text) for letter in word.text[1:]
-        ]
+        options += [Option(name=letter, value=None, word=word, beside=word, written=word.text) for letter in word.text[1:]]
         if word.text == "-o" and left:
             left.pop(0)
     return Layer(kind="shell", options=tuple(options), words=(words[0],), command=command, name=words[0].text), left

@@ -24,9 +24,26 @@ _MOST_LAUNCHES = 6
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 # What follows from a finding is not told beside it.
 _EXPLAINS = {
-    "launcher-nested-in-srun": ("slurm-ntasks-mismatch", "every-rank-writes-same-file", "workers-exceed-cpus", "gpus-requested-and-unused", "slurm-gpu-request-too-small", "slurm-gpu-binding-per-task", "nodes-mismatch", "rank-source-mismatch", "hard-coded-device"),
+    "launcher-nested-in-srun": (
+        "slurm-ntasks-mismatch",
+        "every-rank-writes-same-file",
+        "workers-exceed-cpus",
+        "gpus-requested-and-unused",
+        "slurm-gpu-request-too-small",
+        "slurm-gpu-binding-per-task",
+        "nodes-mismatch",
+        "rank-source-mismatch",
+        "hard-coded-device",
+    ),
     "slurm-ntasks-mismatch": ("gpus-requested-and-unused", "slurm-gpu-request-too-small", "workers-exceed-cpus"),
-    "slurm-srun-missing": ("gpus-requested-and-unused", "slurm-ntasks-mismatch", "rank-expanded-in-batch-shell", "rank-source-mismatch", "nodes-mismatch", "signal-without-handler"),
+    "slurm-srun-missing": (
+        "gpus-requested-and-unused",
+        "slurm-ntasks-mismatch",
+        "rank-expanded-in-batch-shell",
+        "rank-source-mismatch",
+        "nodes-mismatch",
+        "signal-without-handler",
+    ),
     "slurm-no-gpu-requested": ("slurm-gpu-request-too-small", "container-without-gpu", "backend-not-for-device"),
     "rank-source-mismatch": ("every-rank-writes-same-file", "data-not-sharded", "hard-coded-device", "global-rank-as-device"),
     "sharded-checkpoint-on-one-rank": ("rank-zero-collective-deadlock",),
@@ -34,7 +51,7 @@ _EXPLAINS = {
     "slurm-uneven-gpus": ("slurm-gpu-request-too-small",),
     "slurm-gpu-binding-per-task": ("slurm-ntasks-mismatch",),
     "rank-expanded-in-batch-shell": ("rank-source-mismatch",),
-}  # fmt: skip
+}
 
 
 class Files(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,9 +109,7 @@ def _found(case: Case) -> list[Found]:
     causes = {each.cause for each in found}
     explained = {symptom for cause in causes for symptom in _EXPLAINS.get(cause, ())}
     explained -= {
-        cause
-        for cause in causes
-        if any(cause in _EXPLAINS.get(other, ()) for other in _EXPLAINS.get(cause, ())) and cause not in _EXPLAINS
+        cause for cause in causes if any(cause in _EXPLAINS.get(other, ()) for other in _EXPLAINS.get(cause, ())) and cause not in _EXPLAINS
     }
     return [each for each in found if each.cause not in explained]
 
@@ -135,9 +150,15 @@ def _cases(files: Files, modules: list[Module], partitions: Partitions) -> Itera
 
 
 def _case(
-    files: Files, modules: list[Module], partitions: Partitions, head: Header, job: Job, shell: Script, launch: Launch | None,
+    files: Files,
+    modules: list[Module],
+    partitions: Partitions,
+    head: Header,
+    job: Job,
+    shell: Script,
+    launch: Launch | None,
     ours: Sequence[Launch],
-) -> Case:  # fmt: skip
+) -> Case:
     variables = launch.variables if launch is not None else {}
     outside = _Slurm(job)
 
@@ -151,9 +172,20 @@ def _case(
 
     program = Program(modules, value, files.beside, launch.arguments if launch is not None else None, files.batch)
     return Case(
-        script=files.script, program=program, batch=files.batch, batch_text=files.batch_text, header=head, job=job, shell=shell, launch=launch,
-        launches=tuple(ours), partitions=partitions, folders=files.folders, above=files.above, pins=files.pins,
-    )  # fmt: skip
+        script=files.script,
+        program=program,
+        batch=files.batch,
+        batch_text=files.batch_text,
+        header=head,
+        job=job,
+        shell=shell,
+        launch=launch,
+        launches=tuple(ours),
+        partitions=partitions,
+        folders=files.folders,
+        above=files.above,
+        pins=files.pins,
+    )
 
 
 def _intended_job(head: Header, file: str) -> Job:
@@ -180,11 +212,16 @@ class _Slurm:
     def __call__(self, name: str) -> str | None:
         job = self.job
         known = {
-            "SLURM_NNODES": job.nodes, "SLURM_JOB_NUM_NODES": job.nodes, "SLURM_NTASKS_PER_NODE": job.number("ntasks-per-node"),
-            "SLURM_NTASKS": job.tasks if job.has("ntasks", "ntasks-per-node") else None, "SLURM_NPROCS": job.tasks if job.has("ntasks", "ntasks-per-node") else None,
-            "SLURM_CPUS_PER_TASK": job.number("cpus-per-task"), "SLURM_GPUS_ON_NODE": job.gpus_per_node or None,
-            "SLURM_JOB_NAME": job.value("job-name"), "SLURM_JOB_PARTITION": job.value("partition"),
-        }  # fmt: skip
+            "SLURM_NNODES": job.nodes,
+            "SLURM_JOB_NUM_NODES": job.nodes,
+            "SLURM_NTASKS_PER_NODE": job.number("ntasks-per-node"),
+            "SLURM_NTASKS": job.tasks if job.has("ntasks", "ntasks-per-node") else None,
+            "SLURM_NPROCS": job.tasks if job.has("ntasks", "ntasks-per-node") else None,
+            "SLURM_CPUS_PER_TASK": job.number("cpus-per-task"),
+            "SLURM_GPUS_ON_NODE": job.gpus_per_node or None,
+            "SLURM_JOB_NAME": job.value("job-name"),
+            "SLURM_JOB_PARTITION": job.value("partition"),
+        }
         if name == "SLURM_GPUS_PER_NODE":
             return str(job.gpus_per_node) if job.has("gpus-per-node") and job.gpus_per_node else None
         value = known.get(name)

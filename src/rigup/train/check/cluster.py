@@ -62,11 +62,18 @@ def _short(data: Mapping[str, Any]) -> Iterator[tuple[str, Partition]]:
         if not isinstance(row, dict):
             raise ClusterError(f"partition {name}")
         try:
-            yield str(name), Partition(
-                name=str(name), nodes=_number(row.get("nodes")), gpus_per_node=_number(row.get("gpus_per_node")), gpu=str(row.get("gpu") or ""),
-                cpus_per_node=_number(row.get("cpus_per_node")), memory_gb=_number(row.get("memory_gb")),
-                minutes=numbers.minutes(str(row["max_time"])) if row.get("max_time") else None,
-            )  # fmt: skip
+            yield (
+                str(name),
+                Partition(
+                    name=str(name),
+                    nodes=_number(row.get("nodes")),
+                    gpus_per_node=_number(row.get("gpus_per_node")),
+                    gpu=str(row.get("gpu") or ""),
+                    cpus_per_node=_number(row.get("cpus_per_node")),
+                    memory_gb=_number(row.get("memory_gb")),
+                    minutes=numbers.minutes(str(row["max_time"])) if row.get("max_time") else None,
+                ),
+            )
         except (TypeError, ValueError, OverflowError) as error:
             raise ClusterError(f"partition {name}") from error
 
@@ -85,21 +92,24 @@ def _sinfo(data: Mapping[str, Any]) -> dict[str, Partition]:
         if not isinstance(row, dict):
             continue
         partition = row.get("partition") or {}
-        names = (
-            [partition["name"]]
-            if isinstance(partition, dict) and partition.get("name")
-            else row.get("partitions") or []
-        )
+        names = [partition["name"]] if isinstance(partition, dict) and partition.get("name") else row.get("partitions") or []
         gres = row.get("gres") or ""
         gpus = numbers.gres(gres.get("total", "") if isinstance(gres, dict) else str(gres))
         limit = _number(((partition.get("maximums") or {}).get("time")) if isinstance(partition, dict) else None)
         counted = row.get("nodes")
         for name in names:
-            _widen(found, Partition(
-                name=str(name), nodes=_number(counted.get("total")) if isinstance(counted, dict) else 1,
-                gpus_per_node=gpus[0] if gpus else 0, gpu=gpus[1] if gpus else "", cpus_per_node=_most(row.get("cpus")),
-                memory_gb=(_most(row.get("memory") or row.get("real_memory")) or 0) / 1024 or None, minutes=float(limit) if limit else None,
-            ))  # fmt: skip
+            _widen(
+                found,
+                Partition(
+                    name=str(name),
+                    nodes=_number(counted.get("total")) if isinstance(counted, dict) else 1,
+                    gpus_per_node=gpus[0] if gpus else 0,
+                    gpu=gpus[1] if gpus else "",
+                    cpus_per_node=_most(row.get("cpus")),
+                    memory_gb=(_most(row.get("memory") or row.get("real_memory")) or 0) / 1024 or None,
+                    minutes=float(limit) if limit else None,
+                ),
+            )
     return found
 
 
@@ -118,9 +128,12 @@ def _widen(found: dict[str, Partition], row: Partition) -> None:
         for name in ("gpus_per_node", "cpus_per_node", "memory_gb")
     }
     found[row.name] = msgspec.structs.replace(
-        old, nodes=(old.nodes or 0) + (row.nodes or 0), gpu=old.gpu if old.gpu == row.gpu or not row.gpu else row.gpu if not old.gpu else "",
-        minutes=old.minutes or row.minutes, **larger,
-    )  # fmt: skip
+        old,
+        nodes=(old.nodes or 0) + (row.nodes or 0),
+        gpu=old.gpu if old.gpu == row.gpu or not row.gpu else row.gpu if not old.gpu else "",
+        minutes=old.minutes or row.minutes,
+        **larger,
+    )
 
 
 def _scontrol(text: str) -> dict[str, Partition]:
@@ -136,10 +149,17 @@ def _scontrol(text: str) -> dict[str, Partition]:
             memory = fields.get("RealMemory", "")
             for name in fields.get("Partitions", "").split(","):
                 if name:
-                    _widen(found, Partition(
-                        name=name, nodes=1, gpus_per_node=gpus[0] if gpus else 0, gpu=gpus[1] if gpus else "",
-                        cpus_per_node=numbers.whole(fields.get("CPUTot")), memory_gb=int(memory) / 1024 if memory.isdigit() else None,
-                    ))  # fmt: skip
-    return {
-        name: msgspec.structs.replace(row, minutes=limits.get(name, row.minutes)) for name, row in found.items()
-    } or {name: Partition(name=name, minutes=limit) for name, limit in limits.items()}
+                    _widen(
+                        found,
+                        Partition(
+                            name=name,
+                            nodes=1,
+                            gpus_per_node=gpus[0] if gpus else 0,
+                            gpu=gpus[1] if gpus else "",
+                            cpus_per_node=numbers.whole(fields.get("CPUTot")),
+                            memory_gb=int(memory) / 1024 if memory.isdigit() else None,
+                        ),
+                    )
+    return {name: msgspec.structs.replace(row, minutes=limits.get(name, row.minutes)) for name, row in found.items()} or {
+        name: Partition(name=name, minutes=limit) for name, limit in limits.items()
+    }

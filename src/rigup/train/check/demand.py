@@ -25,10 +25,6 @@ def if_available(site: Site) -> bool:
         test = getattr(parent, "test", None)
         if test is not None and child is not test:
             value = site.program.at(test, site.module)
-            if (
-                AVAILABLE in value.marks
-                or COUNT in value.marks
-                or (not value.guard and not value.known and not value.marks)
-            ):
+            if AVAILABLE in value.marks or COUNT in value.marks or (not value.guard and not value.known and not value.marks):
                 return True
     return False

@@ -132,10 +132,16 @@ class _Header:
         if corrected is not None:
             why = "misread" if _is_misread(words) else "refused"
             options = self._read(number, split_words(corrected))
-            self.ignored.append(Ignored(
-                line=number, why=why, text=line, meant=f"{_MAGIC} {corrected}" if corrected else "",
-                names=tuple(option.name for option in options), options=tuple(options),
-            ))  # fmt: skip
+            self.ignored.append(
+                Ignored(
+                    line=number,
+                    why=why,
+                    text=line,
+                    meant=f"{_MAGIC} {corrected}" if corrected else "",
+                    names=tuple(option.name for option in options),
+                    options=tuple(options),
+                )
+            )
             return
         self.taken += self._read(number, words)
 
@@ -156,20 +162,23 @@ class _Header:
         mended = _corrected(self.known, split_words(bare)) or bare
         options = self._read(number, split_words(mended))
         why = "after-command" if magic else "comment"
-        self.ignored.append(Ignored(
-            line=number, why=why, text=line, meant=f"{_MAGIC} {mended}", names=tuple(option.name for option in options),
-            options=tuple(options),
-        ))  # fmt: skip
+        self.ignored.append(
+            Ignored(
+                line=number,
+                why=why,
+                text=line,
+                meant=f"{_MAGIC} {mended}",
+                names=tuple(option.name for option in options),
+                options=tuple(options),
+            )
+        )
         if not self.command and not line.lstrip().startswith("#"):
             self.command = number
 
     def done(self) -> Header:
         """A comment that switches off what is given properly elsewhere, or that turns up behind a command, is no slip."""
         given = {option.name for option in self.taken}
-        ignored = [
-            each for each in self.ignored
-            if each.why != "comment" or not each.names or not set(each.names) <= given
-        ]  # fmt: skip
+        ignored = [each for each in self.ignored if each.why != "comment" or not each.names or not set(each.names) <= given]
         return Header(taken=tuple(self.taken), ignored=tuple(ignored), components=self.components, command=self.command)
 
 
@@ -270,7 +279,4 @@ def _short(known: Program, word: str, left: list[str]) -> list[str]:
 
 def _is_misread(words: list[str]) -> bool:
     """`-output=x` is taken as `-o utput=x`; others are refused."""
-    return any(
-        re.match(r"-(?:output|error|partition|job-name|account|time|qos|constraint|mail|chdir)\b", word)
-        for word in words
-    )
+    return any(re.match(r"-(?:output|error|partition|job-name|account|time|qos|constraint|mail|chdir)\b", word) for word in words)

@@ -94,18 +94,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if self.has("cpus-per-gpu"):
             each, count, tasks = self.number("cpus-per-gpu"), self.gpus_per_node, self.tasks_per_node
             return each * count // tasks if each and count and tasks else None
-        if self.has(
-            "exclusive", "mincpus", "cores-per-socket", "sockets-per-node", "extra-node-info", "ntasks-per-core"
-        ):
+        if self.has("exclusive", "mincpus", "cores-per-socket", "sockets-per-node", "extra-node-info", "ntasks-per-core"):
             return None
         return 1
 
     @property
     def asks_gpu(self) -> bool:
         """Some GPU is asked for."""
-        return any(self._of(name) is not None for name in GPU_OPTIONS) or "gres/gpu" in (
-            self.value("tres-per-node") or ""
-        )
+        return any(self._of(name) is not None for name in GPU_OPTIONS) or "gres/gpu" in (self.value("tres-per-node") or "")
 
     @property
     def says_no_gpu(self) -> bool:
@@ -152,12 +148,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         for name in ("gpus-per-task", "tres-per-task"):
             if (count := self._of(name)) is not None and not self._unbound:
                 return count[0] or 0
-        bind = (
-            (self.value("gpu-bind") or self.value("tres-bind") or "")
-            .lower()
-            .removeprefix("verbose,")
-            .removeprefix("v,")
-        )
+        bind = (self.value("gpu-bind") or self.value("tres-bind") or "").lower().removeprefix("verbose,").removeprefix("v,")
         bind = bind.partition("gres/gpu:")[2] if bind.startswith("gres/") else bind
         if self.has("ntasks-per-gpu") and not bind:
             return 1
@@ -191,11 +182,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if "ntasks-per-node" in own and "ntasks" not in own:
             below.pop("ntasks", None)
         if own.keys() & set(GPU_OPTIONS):
-            below = (
-                {name: asked for name, asked in below.items() if name not in GPU_OPTIONS}
-                if "gpus-per-task" not in own
-                else below
-            )
+            below = {name: asked for name, asked in below.items() if name not in GPU_OPTIONS} if "gpus-per-task" not in own else below
         return Job(options={**below, **own}, file=self.file, hetero=self.hetero)
 
 
@@ -205,7 +192,4 @@ def job_of(directives: Iterable[Directive], file: str, hetero: bool) -> Job:
 
 
 def _by_name(directives: Iterable[Directive], file: str) -> dict[str, Asked]:
-    return {
-        each.name: Asked(name=each.name, value=each.value, line=each.line, written=each.written, file=file)
-        for each in directives
-    }
+    return {each.name: Asked(name=each.name, value=each.value, line=each.line, written=each.written, file=file) for each in directives}

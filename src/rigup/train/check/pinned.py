@@ -10,9 +10,7 @@ from rigup.knowledge import tables
 FILES = ("requirements*.txt", "requirements/*.txt", "environment*.y*ml", "pyproject.toml", "setup.py", "setup.cfg")
 """Patterns of files that say which releases a program is for."""
 
-_RELEASE = (
-    r"""(?:\[[^\]\n]{0,80}\])?["' ]{0,3}(?P<form>===?|=|~=|\^|<)\s{0,2}["']?\^?(?P<release>\d{1,4}(?:\.\d{1,4}){1,3})"""
-)
+_RELEASE = r"""(?:\[[^\]\n]{0,80}\])?["' ]{0,3}(?P<form>===?|=|~=|\^|<)\s{0,2}["']?\^?(?P<release>\d{1,4}(?:\.\d{1,4}){1,3})"""
 
 
 class _Behaviour(msgspec.Struct, frozen=True, kw_only=True):

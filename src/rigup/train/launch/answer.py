@@ -14,7 +14,7 @@ from rigup.schemas.launch import (
     Numbers,
     State,
     Trainer,
-)  # fmt: skip
+)
 from rigup.train.launch.failing import failing
 from rigup.train.launch.job import Job
 from rigup.train.launch.record import Run, attempts, log_text, place, preflights
@@ -22,7 +22,21 @@ from rigup.train.launch.script import LOG, SCRIPT
 from rigup.train.launch.slurm import ENDED, JobFacts
 from rigup.train.launch.variables import variables_of
 
-_LEAST_FAR: tuple[State, ...] = ("written", "submitted", "pending", "requeued", "running", "unknown", "preempted", "node-fail", "out-of-memory", "timeout", "failed", "cancelled", "completed")  # fmt: skip
+_LEAST_FAR: tuple[State, ...] = (
+    "written",
+    "submitted",
+    "pending",
+    "requeued",
+    "running",
+    "unknown",
+    "preempted",
+    "node-fail",
+    "out-of-memory",
+    "timeout",
+    "failed",
+    "cancelled",
+    "completed",
+)
 
 
 def answer(run: Run, facts: list[JobFacts]) -> Launch:
@@ -33,19 +47,36 @@ def answer(run: Run, facts: list[JobFacts]) -> Launch:
     state, reason, status = _together(array) if array else _state(run, facts, starts)
     rendezvous, image = shape.rendezvous, job.image
     return Launch(
-        id=run.folder.name, job=run.jobs[-1] if run.jobs else None, state=state, reason=reason, allocation=allocation(job),
-        script=str(run.folder / SCRIPT), log=str(run.folder / LOG), numbers=numbers(job), trainer=trainer(job),
+        id=run.folder.name,
+        job=run.jobs[-1] if run.jobs else None,
+        state=state,
+        reason=reason,
+        allocation=allocation(job),
+        script=str(run.folder / SCRIPT),
+        log=str(run.folder / LOG),
+        numbers=numbers(job),
+        trainer=trainer(job),
         rendezvous=Meet(
-            address=rendezvous.address or None, port=rendezvous.port or None, interface=rendezvous.interface or None, backend=rendezvous.backend
+            address=rendezvous.address or None,
+            port=rendezvous.port or None,
+            interface=rendezvous.interface or None,
+            backend=rendezvous.backend,
         ),
         environment=LaunchEnvironment(
-            kind="container" if image else run.kind, path=job.program.variables.get("VIRTUAL_ENV") or job.program.variables.get("CONDA_PREFIX") or job.program.python,
-            image=image.path if image else None, binds=list(image.binds) if image else [],
+            kind="container" if image else run.kind,
+            path=job.program.variables.get("VIRTUAL_ENV") or job.program.variables.get("CONDA_PREFIX") or job.program.python,
+            image=image.path if image else None,
+            binds=list(image.binds) if image else [],
         ),
-        variables={**variables_of(job), **job.program.variables}, preflight=preflights(run.folder), attempts=starts, exit=status,
-        failing=_failing(run.folder, state), array=array,
-        checked=run.checked, findings=list(run.findings),
-    )  # fmt: skip
+        variables={**variables_of(job), **job.program.variables},
+        preflight=preflights(run.folder),
+        attempts=starts,
+        exit=status,
+        failing=_failing(run.folder, state),
+        array=array,
+        checked=run.checked,
+        findings=list(run.findings),
+    )
 
 
 def short(run: Run, facts: list[JobFacts]) -> LaunchShort:
@@ -58,19 +89,26 @@ def numbers(job: Job) -> Numbers:
     """What it asks for."""
     shape = job.shape
     return Numbers(
-        nodes=shape.nodes, ntasks_per_node=shape.tasks_per_node, gpus_per_node=shape.gpus_per_node, cpus_per_task=shape.cpus_per_task or None,
-        memory_per_node=shape.memory_per_node or None, time_limit=shape.time_limit or None,
-        signal=LaunchSignal(name=shape.signal.name, lead=shape.signal.lead) if shape.signal else None, world_size=shape.world_size,
-    )  # fmt: skip
+        nodes=shape.nodes,
+        ntasks_per_node=shape.tasks_per_node,
+        gpus_per_node=shape.gpus_per_node,
+        cpus_per_task=shape.cpus_per_task or None,
+        memory_per_node=shape.memory_per_node or None,
+        time_limit=shape.time_limit or None,
+        signal=LaunchSignal(name=shape.signal.name, lead=shape.signal.lead) if shape.signal else None,
+        world_size=shape.world_size,
+    )
 
 
 def trainer(job: Job) -> Trainer:
     """What Lightning's Trainer has to be told; a process alone needs no strategy."""
     shape = job.shape
     return Trainer(
-        devices=shape.tasks_per_node, num_nodes=shape.nodes, strategy="ddp" if shape.world_size > 1 else "auto",
+        devices=shape.tasks_per_node,
+        num_nodes=shape.nodes,
+        strategy="ddp" if shape.world_size > 1 else "auto",
         accelerator="gpu" if shape.gpus_per_node else "cpu",
-    )  # fmt: skip
+    )
 
 
 def allocation(job: Job) -> str | None:

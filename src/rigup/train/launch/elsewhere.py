@@ -18,9 +18,7 @@ def hosts_of(text: str) -> tuple[str, ...]:
     hosts = tuple(text.split(","))
     for host in hosts:
         if not _HOST.fullmatch(host):
-            raise LaunchError(
-                _("{word} is no host: write names with commas between them.").format(word=repr(host)[:120])
-            )
+            raise LaunchError(_("{word} is no host: write names with commas between them.").format(word=repr(host)[:120]))
     if len(set(hosts)) != len(hosts) or len(hosts) > MOST_HOSTS:
         raise LaunchError(_("A host may stand in the list once, and at most {most} hosts may.").format(most=MOST_HOSTS))
     return hosts
@@ -36,11 +34,7 @@ def torchrun_words(job: Job, node: int, address: str) -> tuple[str, ...]:
     """The command that starts all ranks of one node; each line of output carries its rank on the node."""
     shape, rendezvous = job.shape, job.shape.rendezvous
     words = [job.program.python, "-m", "torch.distributed.run", f"--nnodes={shape.nodes}", f"--node-rank={node}"]
-    words += [
-        f"--nproc-per-node={shape.tasks_per_node}",
-        f"--master-addr={address}",
-        f"--master-port={rendezvous.port or FIRST_PORT}",
-    ]
+    words += [f"--nproc-per-node={shape.tasks_per_node}", f"--master-addr={address}", f"--master-port={rendezvous.port or FIRST_PORT}"]
     words += ["--tee=3", f"--log-dir={job.run_folder}/ranks", "--no-python"]
     return (*words, *preflight_words(job), "--", *program_words(job))
 

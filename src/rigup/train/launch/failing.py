@@ -9,8 +9,7 @@ PREFLIGHT_FAILED = 78  # the status of ranks that do not begin
 _LINES, _LONGEST = 12, 400
 # srun's own lines: "srun: error: node1: task 3: Exited with exit code 1", "… tasks 0-1: Killed", "… Segmentation fault (core dumped)".
 _TASK = re.compile(
-    r"^srun: error: (?P<node>[\w.-]{1,200}): tasks? (?P<first>\d{1,7})[\d,-]{0,200}: (?P<end>[^\n]{1,120})$",
-    re.MULTILINE | re.ASCII,
+    r"^srun: error: (?P<node>[\w.-]{1,200}): tasks? (?P<first>\d{1,7})[\d,-]{0,200}: (?P<end>[^\n]{1,120})$", re.MULTILINE | re.ASCII
 )
 # torchrun's report: the root cause, with its rank and how it ended.
 _CAUSE = re.compile(
@@ -20,11 +19,21 @@ _CAUSE = re.compile(
 # rigup's own, of several machines without a scheduler.
 _HOST = re.compile(r"^rigup: host (?P<node>\S{1,300}) ended with status (?P<exit>\d{1,3})$", re.MULTILINE | re.ASCII)
 _EXIT = re.compile(r"Exited with exit code (\d{1,3})")
-_SIGNALS = {"Killed": 9, "Terminated": 15, "Segmentation fault": 11, "Aborted": 6, "Bus error": 7, "User defined signal 1": 10, "User defined signal 2": 12, "Floating point exception": 8, "Illegal instruction": 4, "Hangup": 1, "Interrupt": 2}  # fmt: skip
+_SIGNALS = {
+    "Killed": 9,
+    "Terminated": 15,
+    "Segmentation fault": 11,
+    "Aborted": 6,
+    "Bus error": 7,
+    "User defined signal 1": 10,
+    "User defined signal 2": 12,
+    "Floating point exception": 8,
+    "Illegal instruction": 4,
+    "Hangup": 1,
+    "Interrupt": 2,
+}
 _BY_OTHERS = frozenset((9, 15))  # signals by which srun ends those that are left over
-_MEMORY = re.compile(
-    r"^(?:slurmstepd: )?error: (?:Detected \d+ oom.kill|[^\n]{0,80}[Oo]ut [Oo]f [Mm]emory)[^\n]{0,200}$", re.MULTILINE
-)
+_MEMORY = re.compile(r"^(?:slurmstepd: )?error: (?:Detected \d+ oom.kill|[^\n]{0,80}[Oo]ut [Oo]f [Mm]emory)[^\n]{0,200}$", re.MULTILINE)
 
 
 def failing(log: str, checks: list[Preflight]) -> Failing | None:
@@ -32,9 +41,7 @@ def failing(log: str, checks: list[Preflight]) -> Failing | None:
     log = log.replace("\r\n", "\n")
     wrong = next((check for check in checks if not check.passed), None)
     if wrong is not None:
-        return Failing(
-            rank=wrong.rank, node=wrong.node or None, exit=PREFLIGHT_FAILED, error=f"{wrong.check}: {wrong.because}"
-        )
+        return Failing(rank=wrong.rank, node=wrong.node or None, exit=PREFLIGHT_FAILED, error=f"{wrong.check}: {wrong.because}")
     if (cause := _CAUSE.search(log)) is not None:
         words = _words_of(log, int(cause["local"]))
         return Failing(rank=int(cause["rank"]), node=cause["node"], exit=int(cause["exit"]), error=words)
@@ -70,9 +77,7 @@ def _status(end: str) -> int | None:
 def _words_of(log: str, rank: int) -> str:
     """The last lines of a rank, without its label: of its last traceback where there is one."""
     own = [message[:_LONGEST] for line in log.splitlines() for label, message in [labelled(line)] if label == rank]
-    start = next(
-        (at for at in range(len(own) - 1, -1, -1) if own[at].startswith("Traceback (most recent call last)")), None
-    )
+    start = next((at for at in range(len(own) - 1, -1, -1) if own[at].startswith("Traceback (most recent call last)")), None)
     chosen = own[start:] if start is not None else own
     end = (
         next((at for at, line in enumerate(chosen) if at and line[:1] not in ("", " ", "T")), len(chosen) - 1)

@@ -12,9 +12,7 @@ MOST_ROWS = 10_000
 ENGINES = ("apptainer", "singularity")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}", re.ASCII)
-_NOT_IN_OPTIONS = re.compile(
-    r"[\x00-\x1f\x7f\"'\\`$]"
-)  # what sbatch's own parser of #SBATCH lines, or a shell, would obey
+_NOT_IN_OPTIONS = re.compile(r"[\x00-\x1f\x7f\"'\\`$]")  # what sbatch's own parser of #SBATCH lines, or a shell, would obey
 _NOT_IN_BINDS = re.compile(r"[\x00-\x1f\x7f,:]")  # what parts a --bind of Apptainer's
 
 
@@ -82,25 +80,16 @@ def checked_job(job: Job) -> Job:
     checked_queue(job.queue)
     for path in (job.run_folder, job.program.folder):
         if not isabs(path) or _NOT_IN_OPTIONS.search(path):
-            template = _(
-                "{path} cannot stand in a batch script: quotes, $, ` and \\ mean something there. Start it from another folder."
-            )
+            template = _("{path} cannot stand in a batch script: quotes, $, ` and \\ mean something there. Start it from another folder.")
             raise LaunchError(template.format(path=repr(path)[:200]))
     for name, value in job.program.variables.items():
         if not _VARIABLE.fullmatch(name) or _CONTROL.search(value):
             raise LaunchError(_("{word} is no variable: write NAME=VALUE.").format(word=repr(name)[:120]))
-    for word in (
-        job.program.script,
-        job.program.python,
-        *job.program.arguments,
-        *(word for row in job.rows for word in row),
-    ):
+    for word in (job.program.script, job.program.python, *job.program.arguments, *(word for row in job.rows for word in row)):
         if "\x00" in word:
             raise LaunchError(_("{word} is no word of a command.").format(word=repr(word)[:120]))
     if len(job.rows) > MOST_ROWS:
-        raise LaunchError(
-            _("The table has {count} rows; an array has at most {most}.").format(count=len(job.rows), most=MOST_ROWS)
-        )
+        raise LaunchError(_("The table has {count} rows; an array has at most {most}.").format(count=len(job.rows), most=MOST_ROWS))
     if job.image is not None:
         _checked_image(job.image)
     return job
@@ -110,15 +99,9 @@ def _checked_image(image: Image) -> None:
     if not image.path or image.path.startswith("-") or _CONTROL.search(image.path):
         raise LaunchError(_("{word} is no image.").format(word=repr(image.path)[:200]))
     if image.engine not in ENGINES:
-        raise LaunchError(
-            _("{word} is no engine of a cluster: there are apptainer and singularity.").format(
-                word=repr(image.engine)[:80]
-            )
-        )
+        raise LaunchError(_("{word} is no engine of a cluster: there are apptainer and singularity.").format(word=repr(image.engine)[:80]))
     for folder in image.binds:
         if not isabs(folder) or _NOT_IN_BINDS.search(folder):
             raise LaunchError(
-                _("{path} cannot be bound into an image: commas and colons part what is bound.").format(
-                    path=repr(folder)[:200]
-                )
+                _("{path} cannot be bound into an image: commas and colons part what is bound.").format(path=repr(folder)[:200])
             )

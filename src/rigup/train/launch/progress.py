@@ -68,17 +68,25 @@ def _together(parts: list[_Part]) -> Progress:
     end = next((part.end for part in parts if part.end is not None), None)
     whole = len(parts) == start.world_size and all(samples)
     return Progress(
-        job=start.job, attempt=start.attempt + 1, world_size=start.world_size, ranks=len(parts), nodes=start.nodes, device=start.chip or start.device,
+        job=start.job,
+        attempt=start.attempt + 1,
+        world_size=start.world_size,
+        ranks=len(parts),
+        nodes=start.nodes,
+        device=start.chip or start.device,
         steps=max((sum(step.steps for step in part.steps) for part in parts), default=0),
-        steps_per_second=min(rates, default=0.0), samples_per_second=min(samples) * start.world_size if whole else None,
-        wait=_share(sum(step.wait for step in steps), seconds) or 0.0, idle=_known([step.idle for step in steps], seconds),
+        steps_per_second=min(rates, default=0.0),
+        samples_per_second=min(samples) * start.world_size if whole else None,
+        wait=_share(sum(step.wait for step in steps), seconds) or 0.0,
+        idle=_known([step.idle for step in steps], seconds),
         communication=_known([step.communication for step in steps], seconds),
         memory_peak=max((step.memory_peak for step in steps if step.memory_peak is not None), default=None),
         gpus_asked=max((step.gpus_asked for step in steps if step.gpus_asked is not None), default=None),
         gpus_used=max((step.gpus_used for step in steps if step.gpus_used is not None), default=None),
-        bottleneck=end.bottleneck if end is not None else "unknown", sentence=end.sentence if end is not None else "",
+        bottleneck=end.bottleneck if end is not None else "unknown",
+        sentence=end.sentence if end is not None else "",
         ended=end.reason if end is not None else None,
-    )  # fmt: skip
+    )
 
 
 def _rate(steps: list[Stepped], name: str) -> float:
@@ -109,12 +117,6 @@ def scaling(attempts: Sequence[Progress]) -> list[Scaling]:
         gain = max(rates[device, count]) / max(rates[device, fewest])
         if count > fewest:
             found.append(
-                Scaling(
-                    device=device,
-                    of=fewest,
-                    world_size=count,
-                    speedup=round(gain, 4),
-                    efficiency=round(gain * fewest / count, 4),
-                )
+                Scaling(device=device, of=fewest, world_size=count, speedup=round(gain, 4), efficiency=round(gain * fewest / count, 4))
             )
     return found

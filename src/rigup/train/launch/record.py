@@ -78,9 +78,7 @@ def _moved(run: Run, folder: str) -> Run:
     """The run with another folder, in which what was found of its script lies too."""
     old, new = f"{run.job.run_folder}/{SCRIPT}", f"{folder}/{SCRIPT}"
     findings = [msgspec.structs.replace(each, file=new if each.file == old else each.file) for each in run.findings]
-    return msgspec.structs.replace(
-        run, job=msgspec.structs.replace(run.job, run_folder=folder), findings=tuple(findings)
-    )
+    return msgspec.structs.replace(run, job=msgspec.structs.replace(run.job, run_folder=folder), findings=tuple(findings))
 
 
 def save(run: Run) -> None:
@@ -94,9 +92,7 @@ def load(folder: Path) -> Run:
         with open(folder / RECORD, "rb") as file:
             run = msgspec.json.decode(file.read(MOST_RECORD), type=Run)
     except (OSError, msgspec.DecodeError, RecursionError) as error:
-        raise LaunchError(
-            _("{folder} is no run of `rigup launch`: {error}.").format(folder=folder, error=error)
-        ) from None
+        raise LaunchError(_("{folder} is no run of `rigup launch`: {error}.").format(folder=folder, error=error)) from None
     return msgspec.structs.replace(run, job=msgspec.structs.replace(run.job, run_folder=str(folder.resolve())))
 
 
@@ -120,16 +116,8 @@ def run_named(word: str, here: Path) -> Run:
         with suppress(LaunchError):
             if int(word) in load(path).jobs:
                 return load(path)
-    template = (
-        _("There is no run {word} here. Runs are kept in {runs}: {names}.")
-        if word
-        else _("No run was launched from this folder.")
-    )
-    raise LaunchError(
-        template.format(
-            word=repr(word)[:120], runs=RUNS, names=", ".join(path.name for path in folders[:8]) or _("none")
-        )
-    )
+    template = _("There is no run {word} here. Runs are kept in {runs}: {names}.") if word else _("No run was launched from this folder.")
+    raise LaunchError(template.format(word=repr(word)[:120], runs=RUNS, names=", ".join(path.name for path in folders[:8]) or _("none")))
 
 
 def place(run: Run, number: int = -1) -> Path:

@@ -8,19 +8,14 @@ from rigup.language import _
 
 MOST_NODES, MOST_TASKS, MOST_SECONDS = 100_000, 1_024, 366 * 86_400
 SIGNALS = ("USR1", "USR2", "TERM", "HUP", "INT")
-INTERACTIVE_NAMES = (
-    "bash",
-    "interactive",
-)  # Lightning takes jobs of these names for a person's shell and starts ranks of its own
+INTERACTIVE_NAMES = ("bash", "interactive")  # Lightning takes jobs of these names for a person's shell and starts ranks of its own
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,200}", re.ASCII)
 _LIST = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,-]{0,400}", re.ASCII)
 _NODES = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,\[\]-]{0,400}", re.ASCII)
 _CONSTRAINT = re.compile(r"[A-Za-z0-9\[(][A-Za-z0-9_.,&|*()\[\]-]{0,400}", re.ASCII)
 _ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}|::1", re.ASCII)
 _INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}", re.ASCII)
-_TIME = re.compile(
-    r"(?:(?P<days>\d{1,3})-)?(?P<first>\d{1,5})(?::(?P<second>\d{1,2}))?(?::(?P<third>\d{1,2}))?", re.ASCII
-)
+_TIME = re.compile(r"(?:(?P<days>\d{1,3})-)?(?P<first>\d{1,5})(?::(?P<second>\d{1,2}))?(?::(?P<third>\d{1,2}))?", re.ASCII)
 _SIZE = re.compile(r"(?P<number>\d{1,9})(?P<unit>[KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 _GPUS = re.compile(r"(?:(?P<type>[A-Za-z0-9][A-Za-z0-9_.-]{0,60}):)?(?P<count>\d{1,4})", re.ASCII)
 _UNITS = {"": 2**20, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}  # of Slurm's --mem: megabytes without a letter
@@ -132,9 +127,7 @@ def checked_name(name: str) -> str:
     """A name that a job may have. Raises LaunchError."""
     _matching(_("a name of a job"), name, _WORD)
     if not name or name in INTERACTIVE_NAMES:
-        template = _(
-            "A job may not be called {name}: Lightning takes it for a person's shell, and every rank would train by itself."
-        )
+        template = _("A job may not be called {name}: Lightning takes it for a person's shell, and every rank would train by itself.")
         raise LaunchError(template.format(name=repr(name)))
     return name
 
@@ -147,9 +140,7 @@ def _signal(shape: JobShape) -> None:
         raise LaunchError(template.format(name=repr(shape.signal.name)[:80], names=", ".join(SIGNALS)))
     _within(_("seconds before the limit"), shape.signal.lead, 1, 65_535)
     if shape.time_limit and shape.signal.lead >= shape.time_limit:
-        template = _(
-            "The signal would come {lead} s before a limit of {limit} s: ask for more --time, or for a smaller --lead."
-        )
+        template = _("The signal would come {lead} s before a limit of {limit} s: ask for more --time, or for a smaller --lead.")
         raise LaunchError(template.format(lead=shape.signal.lead, limit=shape.time_limit))
 
 

@@ -9,12 +9,31 @@ from rigup.machine.slurm.values import Job
 from rigup.schemas.launch import State
 
 _STATES: dict[str, State] = {
-    "PENDING": "pending", "CONFIGURING": "running", "RUNNING": "running", "COMPLETING": "running", "STAGE_OUT": "running", "SUSPENDED": "running",
-    "STOPPED": "running", "SIGNALING": "running", "RESIZING": "running", "REQUEUED": "requeued", "REQUEUE_HOLD": "requeued",
-    "REQUEUE_FED": "requeued", "SPECIAL_EXIT": "requeued", "COMPLETED": "completed", "FAILED": "failed", "BOOT_FAIL": "failed", "LAUNCH_FAILED": "failed",
-    "DEADLINE": "timeout", "TIMEOUT": "timeout", "CANCELLED": "cancelled", "REVOKED": "cancelled", "OUT_OF_MEMORY": "out-of-memory",
-    "NODE_FAIL": "node-fail", "PREEMPTED": "preempted",
-}  # fmt: skip
+    "PENDING": "pending",
+    "CONFIGURING": "running",
+    "RUNNING": "running",
+    "COMPLETING": "running",
+    "STAGE_OUT": "running",
+    "SUSPENDED": "running",
+    "STOPPED": "running",
+    "SIGNALING": "running",
+    "RESIZING": "running",
+    "REQUEUED": "requeued",
+    "REQUEUE_HOLD": "requeued",
+    "REQUEUE_FED": "requeued",
+    "SPECIAL_EXIT": "requeued",
+    "COMPLETED": "completed",
+    "FAILED": "failed",
+    "BOOT_FAIL": "failed",
+    "LAUNCH_FAILED": "failed",
+    "DEADLINE": "timeout",
+    "TIMEOUT": "timeout",
+    "CANCELLED": "cancelled",
+    "REVOKED": "cancelled",
+    "OUT_OF_MEMORY": "out-of-memory",
+    "NODE_FAIL": "node-fail",
+    "PREEMPTED": "preempted",
+}
 ENDED = frozenset(("completed", "failed", "cancelled", "timeout", "out-of-memory", "node-fail", "preempted"))
 NEVER = frozenset(
     [
@@ -56,9 +75,7 @@ def jobs_of(text: str) -> list[JobFacts]:
         return []
     found = [facts for job in dump.jobs or () if job.state for facts in _rows(job)]
     return found or [
-        JobFacts(
-            state, "", record.exit if state in ENDED else None, -1 if record.array_task is None else record.array_task
-        )
+        JobFacts(state, "", record.exit if state in ENDED else None, -1 if record.array_task is None else record.array_task)
         for record in dump.records or ()
         for state in [_STATES.get(record.state, "unknown")]
     ]

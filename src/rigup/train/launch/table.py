@@ -31,11 +31,6 @@ def rows_of(text: str) -> tuple[tuple[str, ...], ...]:
             template = _("Row {number} of the table has {count} fields, and its head has {expected}.")
             raise LaunchError(template.format(number=number, count=len(line), expected=len(head)))
     return tuple(
-        tuple(
-            word
-            for name, field in zip(head, line, strict=True)
-            if field.strip()
-            for word in ("--" + name, field.strip())
-        )
+        tuple(word for name, field in zip(head, line, strict=True) if field.strip() for word in ("--" + name, field.strip()))
         for line in lines[1:]
     )

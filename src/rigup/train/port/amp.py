@@ -5,7 +5,11 @@ import ast
 from rigup.train.port.devices import is_cuda_text
 from rigup.train.port.script import Script
 
-_AUTOCAST = {"torch.cuda.amp.autocast": ("enabled", "dtype", "cache_enabled"), "torch.amp.autocast": ("device_type", "dtype", "enabled", "cache_enabled"), "torch.autocast": ("device_type", "dtype", "enabled", "cache_enabled")}  # fmt: skip
+_AUTOCAST = {
+    "torch.cuda.amp.autocast": ("enabled", "dtype", "cache_enabled"),
+    "torch.amp.autocast": ("device_type", "dtype", "enabled", "cache_enabled"),
+    "torch.autocast": ("device_type", "dtype", "enabled", "cache_enabled"),
+}
 _SCALER = {"torch.cuda.amp.GradScaler": "", "torch.amp.GradScaler": "device"}
 _HALF = ("torch.float16", "torch.half")
 
@@ -25,10 +29,7 @@ def ported_amp(script: Script) -> None:
         elif name in _SCALER:
             _scaler(script, call, _SCALER[name])
     for node in script.module.nodes:
-        if isinstance(node, ast.Attribute | ast.Name) and script.dotted(node) in {
-            "torch.cuda.amp.autocast",
-            "torch.cuda.amp.GradScaler",
-        }:
+        if isinstance(node, ast.Attribute | ast.Name) and script.dotted(node) in {"torch.cuda.amp.autocast", "torch.cuda.amp.GradScaler"}:
             parent = script.module.parents[node]
             if not script.gone(node) and not (isinstance(parent, ast.Call) and parent.func is node):
                 script.remark("cuda-only", node, script.dotted(node))

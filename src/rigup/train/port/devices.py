@@ -6,21 +6,44 @@ import re
 from rigup.train.port.script import Piece, Script
 
 _TEXT = re.compile(r"cuda(?::(?P<index>\d+|\{?\}?|%d|%s)?)?", re.ASCII)
-_TWINS = frozenset(("synchronize", "empty_cache", "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "reset_peak_memory_stats"))  # fmt: skip
-_HARMLESS = frozenset(("manual_seed", "manual_seed_all", "seed", "seed_all", "device_count", "is_initialized", "init", "OutOfMemoryError", "amp", "ipc_collect"))  # fmt: skip
-_TENSORS = {
-    "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16", "BFloat16Tensor": "bfloat16", "LongTensor": "int64",
-    "IntTensor": "int32", "ShortTensor": "int16", "CharTensor": "int8", "ByteTensor": "uint8", "BoolTensor": "bool",
-}  # fmt: skip
-_AMP = frozenset(
+_TWINS = frozenset(
     (
-        "torch.autocast",
-        "torch.amp.autocast",
-        "torch.amp.GradScaler",
-        "torch.cuda.amp.autocast",
-        "torch.cuda.amp.GradScaler",
+        "synchronize",
+        "empty_cache",
+        "memory_allocated",
+        "max_memory_allocated",
+        "memory_reserved",
+        "max_memory_reserved",
+        "reset_peak_memory_stats",
     )
 )
+_HARMLESS = frozenset(
+    (
+        "manual_seed",
+        "manual_seed_all",
+        "seed",
+        "seed_all",
+        "device_count",
+        "is_initialized",
+        "init",
+        "OutOfMemoryError",
+        "amp",
+        "ipc_collect",
+    )
+)
+_TENSORS = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+}
+_AMP = frozenset(("torch.autocast", "torch.amp.autocast", "torch.amp.GradScaler", "torch.cuda.amp.autocast", "torch.cuda.amp.GradScaler"))
 _SAID = ("print", "logging.", "warnings.")
 
 
@@ -107,15 +130,9 @@ def _is_choice(script: Script, node: ast.AST) -> bool:
 
 def _statement(script: Script, node: ast.stmt) -> None:
     """Statements that are for one card alone are taken out."""
-    if (isinstance(node, ast.Assert) and _available(script, node.test)) or (
-        isinstance(node, ast.If) and _refuses(script, node)
-    ):
+    if (isinstance(node, ast.Assert) and _available(script, node.test)) or (isinstance(node, ast.If) and _refuses(script, node)):
         script.take_out("needs-cuda", node)
-    elif (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and script.called(node.value) == "torch.cuda.set_device"
-    ):
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and script.called(node.value) == "torch.cuda.set_device":
         if not script.take_out("set-device", node):
             script.remark("cuda-only", node, "torch.cuda.set_device")
     elif isinstance(node, ast.Assign) and _visible(script, node.targets[0]):
@@ -127,10 +144,7 @@ def _statement(script: Script, node: ast.stmt) -> None:
 def _refuses(script: Script, node: ast.If) -> bool:
     """`if not torch.cuda.is_available(): raise …`, or an exit."""
     test = node.test
-    if (
-        not (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and _available(script, test.operand))
-        or node.orelse
-    ):
+    if not (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and _available(script, test.operand)) or node.orelse:
         return False
     last = node.body[-1]
     leaves = (
@@ -144,9 +158,11 @@ def _refuses(script: Script, node: ast.If) -> bool:
 
 def _visible(script: Script, target: ast.expr) -> bool:
     return (
-        isinstance(target, ast.Subscript) and script.dotted(target.value) == "os.environ"
-        and isinstance(target.slice, ast.Constant) and target.slice.value in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
-    )  # fmt: skip
+        isinstance(target, ast.Subscript)
+        and script.dotted(target.value) == "os.environ"
+        and isinstance(target.slice, ast.Constant)
+        and target.slice.value in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+    )
 
 
 def _call(script: Script, node: ast.Call, own: bool) -> None:
@@ -165,9 +181,7 @@ def _call(script: Script, node: ast.Call, own: bool) -> None:
             _moved(script, node, node.func)
     elif isinstance(node.func, ast.Attribute) and node.func.attr == "to" and node.args and _is_card(node.args[0]):
         script.replace("device", node.args[0], f"{script.ranks}.device", name=script.label(node.args[0]))
-    elif (
-        isinstance(node.func, ast.Attribute) and node.func.attr == "type" and len(node.args) == 1 and not node.keywords
-    ):
+    elif isinstance(node.func, ast.Attribute) and node.func.attr == "type" and len(node.args) == 1 and not node.keywords:
         _typed(script, node, node.func)
 
 
@@ -176,19 +190,12 @@ def _is_card(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return type(node.value) is int
     word = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return (
-        re.fullmatch(r"gpu|gpu_?(?:id|idx|index|num)|local_rank|cuda_(?:id|device|idx)", word, re.IGNORECASE)
-        is not None
-    )
+    return re.fullmatch(r"gpu|gpu_?(?:id|idx|index|num)|local_rank|cuda_(?:id|device|idx)", word, re.IGNORECASE) is not None
 
 
 def _moved(script: Script, call: ast.Call, func: ast.Attribute) -> None:
     """`x.cuda(…)` becomes `x.to(ranks.device, …)`."""
-    if (
-        any(isinstance(given, ast.Starred) for given in call.args)
-        or any(word.arg is None for word in call.keywords)
-        or len(call.args) > 2
-    ):
+    if any(isinstance(given, ast.Starred) for given in call.args) or any(word.arg is None for word in call.keywords) or len(call.args) > 2:
         script.remark("cuda-only", call, script.label(call))
         return
     name, here = script.end(func) - len("cuda"), f"{script.ranks}.device"
@@ -214,9 +221,12 @@ def _typed(script: Script, call: ast.Call, func: ast.Attribute) -> None:
     if torch and str(name).startswith("torch.cuda.") and kind in _TENSORS:
         script.takes(given)
         script.change(
-            "to-device", call, Piece(script.end(func) - len("type"), script.end(func), "to"),
-            Piece(script.start(given), script.end(given), f"{script.ranks}.device, {torch}.{_TENSORS[kind]}"), name=script.label(call),
-        )  # fmt: skip
+            "to-device",
+            call,
+            Piece(script.end(func) - len("type"), script.end(func), "to"),
+            Piece(script.start(given), script.end(given), f"{script.ranks}.device, {torch}.{_TENSORS[kind]}"),
+            name=script.label(call),
+        )
 
 
 def _cuda_call(script: Script, node: ast.Call, name: str) -> None:
@@ -260,9 +270,7 @@ def _context(script: Script, node: ast.AST) -> str:
 def _named(script: Script, parent: ast.AST, node: ast.AST) -> str | None:
     """What a value is called where it stands; None where it is nothing's value."""
     if isinstance(parent, ast.Assign | ast.AnnAssign):
-        return " ".join(
-            script.source(target) for target in (parent.targets if isinstance(parent, ast.Assign) else [parent.target])
-        )
+        return " ".join(script.source(target) for target in (parent.targets if isinstance(parent, ast.Assign) else [parent.target]))
     if isinstance(parent, ast.Return):
         return str(getattr(script.function(parent), "name", ""))
     if isinstance(parent, ast.arguments):
@@ -284,8 +292,7 @@ def _keyword(script: Script, call: ast.Call, word: str) -> str:
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         return (
             "device"
-            if name.startswith("torch.")
-            or method in ("to", "new_zeros", "new_ones", "new_tensor", "new_full", "new_empty")
+            if name.startswith("torch.") or method in ("to", "new_zeros", "new_ones", "new_tensor", "new_full", "new_empty")
             else "text"
         )
     if word == "device_map":
@@ -296,15 +303,9 @@ def _keyword(script: Script, call: ast.Call, word: str) -> str:
 def _argument(script: Script, call: ast.Call, node: ast.AST) -> str:
     name = script.called(call)
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if (
-        name in _AMP
-        or method in ("startswith", "endswith", "get", "add_argument", "format", "join", "split")
-        or name in _SAID
-    ):
+    if name in _AMP or method in ("startswith", "endswith", "get", "add_argument", "format", "join", "split") or name in _SAID:
         return "silent"
-    if name in ("torch.device", "torch.Generator", "torch.set_default_device") or (
-        method == "to" and call.args[:1] == [node]
-    ):
+    if name in ("torch.device", "torch.Generator", "torch.set_default_device") or (method == "to" and call.args[:1] == [node]):
         return "device"
     if name == "torch.load" and call.args[1:2] == [node]:
         return "device"
@@ -328,11 +329,7 @@ def _rest(script: Script) -> None:
     """What of torch.cuda stays; where that needs CUDA itself, the questions whether there is CUDA stay too."""
     left = False
     for node in script.module.nodes:
-        if (
-            not isinstance(node, ast.Attribute)
-            or script.gone(node)
-            or isinstance(script.module.parents[node], ast.Attribute)
-        ):
+        if not isinstance(node, ast.Attribute) or script.gone(node) or isinstance(script.module.parents[node], ast.Attribute):
             continue
         name = script.dotted(node).removeprefix("torch.cuda.")
         if name == script.dotted(node) or name.partition(".")[0] in {*_HARMLESS, "is_available"}:
@@ -340,12 +337,7 @@ def _rest(script: Script) -> None:
         left = True
         script.remark("tensor-type" if name in _TENSORS else "cuda-only", node, f"torch.cuda.{name}")
     for call in script.calls if not left else ():
-        if (
-            _available(script, call)
-            and not script.gone(call)
-            and not script.quoted(call)
-            and not _only_printed(script, call)
-        ):
+        if _available(script, call) and not script.gone(call) and not script.quoted(call) and not _only_printed(script, call):
             _asked(script, call)
 
 
@@ -357,7 +349,4 @@ def _asked(script: Script, call: ast.Call) -> None:
 
 def _only_printed(script: Script, node: ast.AST) -> bool:
     """Whether a value is printed, and nothing else."""
-    return any(
-        isinstance(here, ast.Call) and script.called(here).startswith(_SAID)
-        for here, _child in script.module.ancestors(node)
-    )
+    return any(isinstance(here, ast.Call) and script.called(here).startswith(_SAID) for here, _child in script.module.ancestors(node))

@@ -6,22 +6,7 @@ from collections.abc import Iterator
 from rigup.train.check.python.modules import FUNCTIONS
 from rigup.train.port.script import Script
 
-_AROUND = frozenset(
-    (
-        "enumerate",
-        "iter",
-        "zip",
-        "tqdm",
-        "trange",
-        "islice",
-        "cycle",
-        "next",
-        "list",
-        "prefetch",
-        "progress_bar",
-        "track",
-    )
-)
+_AROUND = frozenset(("enumerate", "iter", "zip", "tqdm", "trange", "islice", "cycle", "next", "list", "prefetch", "progress_bar", "track"))
 _DEPTH = 7
 
 
@@ -36,11 +21,7 @@ class Flow:
     def __init__(self, script: Script) -> None:
         self.script = script
         self.trainers = self._trainers()
-        self.loops = [
-            node
-            for node in script.module.nodes
-            if isinstance(node, ast.For | ast.While | ast.AsyncFor) and self.trains(node)
-        ]
+        self.loops = [node for node in script.module.nodes if isinstance(node, ast.For | ast.While | ast.AsyncFor) and self.trains(node)]
 
     def _trainers(self) -> set[str]:
         """Functions that call `backward`, directly or by others."""
@@ -82,17 +63,13 @@ class Flow:
             if isinstance(here, ast.FunctionDef | ast.AsyncFunctionDef):
                 if any(_no_grad(each) for each in here.decorator_list):
                     return True
-                judges = any(
-                    isinstance(each, ast.Call) and last(each.func) == "eval" for each in self.script.own_nodes(here)
-                )
+                judges = any(isinstance(each, ast.Call) and last(each.func) == "eval" for each in self.script.own_nodes(here))
                 return judges and here.name not in self.trainers
         return False
 
     # -- where a value comes from ----------------------------------------------------------------------
 
-    def origins(
-        self, node: ast.expr, wanted: frozenset[str], path: tuple[int, ...] = (), depth: int = _DEPTH
-    ) -> set[ast.Call]:
+    def origins(self, node: ast.expr, wanted: frozenset[str], path: tuple[int, ...] = (), depth: int = _DEPTH) -> set[ast.Call]:
         """Calls by a dotted name that a value may come from."""
         if depth == 0:
             return set()

@@ -26,17 +26,12 @@ def joined(script: Script, wanted: list[Change]) -> Change | None:
     following = script.data[place:].partition(b"\n")[0].strip()
     lead = "" if place == 0 or script.data[place - 1 : place] == b"\n" else "\n"
     return Change(
-        kind="join",
-        line=script.data[:place].count(b"\n") + 1,
-        pieces=(Piece(place, place, lead + lines + ("\n" if following else "")),),
+        kind="join", line=script.data[:place].count(b"\n") + 1, pieces=(Piece(place, place, lead + lines + ("\n" if following else "")),)
     )
 
 
 def _place(script: Script, wanted: list[Change]) -> int:
-    used = min(
-        (piece.start for change in wanted for piece in change.pieces if script.ranks in piece.text),
-        default=len(script.data),
-    )
+    used = min((piece.start for change in wanted for piece in change.pieces if script.ranks in piece.text), default=len(script.data))
     found, body = None, script.module.tree.body
     for at, statement in enumerate(body):
         if script.end(statement) > used or isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -54,9 +49,7 @@ def _imports(statement: ast.stmt) -> bool:
     """Whether a statement imports, if only under a condition."""
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return True
-    return isinstance(statement, ast.If | ast.Try) and all(
-        isinstance(each, ast.Import | ast.ImportFrom) for each in statement.body
-    )
+    return isinstance(statement, ast.If | ast.Try) and all(isinstance(each, ast.Import | ast.ImportFrom) for each in statement.body)
 
 
 def _future(statement: ast.stmt) -> bool:
@@ -72,11 +65,7 @@ def without_unused(text: str, before: Script) -> str:
     was, now = (_names(each) for each in (before, script))
     lost = was - now
     for node in script.module.tree.body:
-        if (
-            isinstance(node, ast.Import)
-            and len(node.names) == 1
-            and (node.names[0].asname or node.names[0].name) in lost
-        ):
+        if isinstance(node, ast.Import) and len(node.names) == 1 and (node.names[0].asname or node.names[0].name) in lost:
             script.take_out("unused", node)
         elif isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) in lost for alias in node.names):
             _shorten(script, node, [alias for alias in node.names if (alias.asname or alias.name) not in lost])
@@ -84,9 +73,7 @@ def without_unused(text: str, before: Script) -> str:
 
 
 def _names(script: Script) -> set[str]:
-    exported = {
-        node.value for node in script.module.nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
+    exported = {node.value for node in script.module.nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return {node.id for node in script.module.nodes if isinstance(node, ast.Name)} | exported
 
 

@@ -7,14 +7,48 @@ from rigup.train.port.flow import Flow, last
 from rigup.train.port.script import Script
 
 _NORMS = re.compile(r"torch\.nn\.(?:BatchNorm[123]d|LazyBatchNorm[123]d)")
-_KERNELS = ("cupy", "pycuda", "apex", "torch.utils.cpp_extension", "numba.cuda", "triton", "flash_attn", "bitsandbytes", "xformers", "tensorrt", "torch_tensorrt", "pynvml", "GPUtil", "nvidia_smi", "spconv", "pytorch3d", "transformer_engine")  # fmt: skip
+_KERNELS = (
+    "cupy",
+    "pycuda",
+    "apex",
+    "torch.utils.cpp_extension",
+    "numba.cuda",
+    "triton",
+    "flash_attn",
+    "bitsandbytes",
+    "xformers",
+    "tensorrt",
+    "torch_tensorrt",
+    "pynvml",
+    "GPUtil",
+    "nvidia_smi",
+    "spconv",
+    "pytorch3d",
+    "transformer_engine",
+)
 _OTHERS = {
-    "lightning": "Lightning", "pytorch_lightning": "Lightning", "lightning_fabric": "Lightning", "accelerate": "accelerate", "deepspeed": "DeepSpeed",
-    "horovod": "Horovod", "ray.train": "Ray", "composer": "Composer", "ignite.distributed": "Ignite", "fastai": "fastai", "catalyst": "Catalyst",
-    "torch.distributed": "torch.distributed", "torch.nn.parallel.DistributedDataParallel": "DistributedDataParallel",
-    "torch.multiprocessing.spawn": "torch.multiprocessing.spawn", "mmcv": "mmcv", "mmengine": "mmengine", "detectron2": "detectron2", "torchtune": "torchtune",
-    "torch_xla": "torch_xla", "colossalai": "ColossalAI", "fairscale": "FairScale",
-}  # fmt: skip
+    "lightning": "Lightning",
+    "pytorch_lightning": "Lightning",
+    "lightning_fabric": "Lightning",
+    "accelerate": "accelerate",
+    "deepspeed": "DeepSpeed",
+    "horovod": "Horovod",
+    "ray.train": "Ray",
+    "composer": "Composer",
+    "ignite.distributed": "Ignite",
+    "fastai": "fastai",
+    "catalyst": "Catalyst",
+    "torch.distributed": "torch.distributed",
+    "torch.nn.parallel.DistributedDataParallel": "DistributedDataParallel",
+    "torch.multiprocessing.spawn": "torch.multiprocessing.spawn",
+    "mmcv": "mmcv",
+    "mmengine": "mmengine",
+    "detectron2": "detectron2",
+    "torchtune": "torchtune",
+    "torch_xla": "torch_xla",
+    "colossalai": "ColossalAI",
+    "fairscale": "FairScale",
+}
 _TRAINERS = re.compile(r"(?:transformers|trl|setfit|sentence_transformers)\.(?:.*\.)?\w*Trainer")
 
 
@@ -44,17 +78,9 @@ def kernels(script: Script) -> None:
             for alias in node.names:
                 full = f"{base}.{alias.name}" if base else alias.name
                 hit = next((name for name in _KERNELS if full == name or full.startswith(name + ".")), "")
-                if hit or (
-                    re.search(r"(?:^|[._])cuda$|_cuda\b", full.removeprefix("torch.cuda"))
-                    and not full.startswith("torch")
-                ):
+                if hit or (re.search(r"(?:^|[._])cuda$|_cuda\b", full.removeprefix("torch.cuda")) and not full.startswith("torch")):
                     script.remark("kernels", node, hit or full)
-        elif (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and len(node.value) < 500
-            and "nvidia-smi" in node.value
-        ):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 500 and "nvidia-smi" in node.value:
             if any(isinstance(here, ast.Call) for here, _child in script.module.ancestors(node)):
                 script.remark("nvidia-smi", node, node.value)
         elif (
@@ -102,10 +128,7 @@ def _figure(node: ast.AST) -> bool:
 def _unsure(script: Script, node: ast.AST) -> bool:
     """Whether what ends a loop is decided by a figure."""
     tests = [here.test for here in script.within(node, (ast.If,)) if isinstance(here, ast.If)]
-    return any(
-        re.search(r"loss|acc|best|patience|stop|metric|score|counter|bad", ast.unparse(test)) is not None
-        for test in tests
-    )
+    return any(re.search(r"loss|acc|best|patience|stop|metric|score|counter|bad", ast.unparse(test)) is not None for test in tests)
 
 
 def _once(script: Script, kind: str) -> None:

@@ -12,9 +12,7 @@ _LOADER = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoade
 _SAMPLER = ("torch.utils.data.distributed.DistributedSampler", "torch.utils.data.DistributedSampler")
 _EVAL = re.compile(r"test|val(?!ue)|eval|dev(?!ice)|infer|predict|holdout", re.IGNORECASE | re.ASCII)
 _TRAIN = re.compile(r"train|(?<![a-z])trn", re.IGNORECASE | re.ASCII)
-_SIZED = re.compile(
-    r"torchvision\.datasets\.|torch\.utils\.data\.(?:dataset\.)?(?:TensorDataset|Subset|ConcatDataset|random_split)"
-)
+_SIZED = re.compile(r"torchvision\.datasets\.|torch\.utils\.data\.(?:dataset\.)?(?:TensorDataset|Subset|ConcatDataset|random_split)")
 
 
 def ported_loaders(script: Script, flow: Flow) -> None:
@@ -77,9 +75,7 @@ def _phase(script: Script, call: ast.Call) -> str | None:
     return f"{loop.target.id} == {train[0]!r}" if certain and isinstance(loop.target, ast.Name) else None
 
 
-def _stop(
-    script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.expr], more: Words | None, shuffle: ast.expr | None
-) -> str:
+def _stop(script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.expr], more: Words | None, shuffle: ast.expr | None) -> str:
     """Why a loader that trains cannot be shared out as it stands; "" where it can."""
     for name in ("sampler", "batch_sampler"):
         if name in words and not (isinstance(words[name], ast.Constant) and words[name].value is None):  # type: ignore[attr-defined]
@@ -161,9 +157,7 @@ def _written(script: Script, call: ast.Call, pieces: list[Piece]) -> str:
 
 
 def _share(script: Script, size: ast.expr) -> tuple[Piece, Piece]:
-    return Piece(script.start(size), script.start(size), f"{script.ranks}.share("), Piece(
-        script.end(size), script.end(size), ")"
-    )
+    return Piece(script.start(size), script.start(size), f"{script.ranks}.share("), Piece(script.end(size), script.end(size), ")")
 
 
 def _once(script: Script, size: ast.expr) -> ast.expr | None:
@@ -180,24 +174,12 @@ def _elsewhere(script: Script, flow: Flow, size: ast.expr) -> list[ast.AST]:
     if not isinstance(size, ast.Name | ast.Attribute):
         return []
     function = script.function(size)
-    own = (
-        isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        and isinstance(size, ast.Name)
-        and size.id in arguments(function)
-    )
-    given = (
-        list(flow.given(function, size.id))
-        if own and isinstance(function, ast.FunctionDef) and isinstance(size, ast.Name)
-        else []
-    )
+    own = isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and isinstance(size, ast.Name) and size.id in arguments(function)
+    given = list(flow.given(function, size.id)) if own and isinstance(function, ast.FunctionDef) and isinstance(size, ast.Name) else []
     found = [node for node in _same(script, size) if not own or script.function(node) is function]
     for value in given:
         if isinstance(value, ast.Name | ast.Attribute):
-            found += [
-                node
-                for node in _same(script, value)
-                if script.function(node) is not function or isinstance(value, ast.Attribute)
-            ]
+            found += [node for node in _same(script, value) if script.function(node) is not function or isinstance(value, ast.Attribute)]
     return found
 
 
@@ -215,14 +197,9 @@ def _same(script: Script, size: ast.Name | ast.Attribute) -> list[ast.AST]:
             continue
         around = [here for here, _child in script.module.ancestors(node) if isinstance(here, ast.Call)]
         only_shown = any(
-            script.called(here) in (*_LOADER, "print") or last(here.func) in ("info", "update", "format", "log")
-            for here in around
+            script.called(here) in (*_LOADER, "print") or last(here.func) in ("info", "update", "format", "log") for here in around
         )
-        if (
-            not only_shown
-            and not script.quoted(node)
-            and not any(last(here.func) in script.functions for here in around[:1])
-        ):
+        if not only_shown and not script.quoted(node) and not any(last(here.func) in script.functions for here in around[:1]):
             found.append(node)
     return found
 
@@ -251,11 +228,7 @@ def set_epochs(script: Script) -> None:
         return
     for call in script.calls:
         target = script.module.parents[call]
-        if (
-            script.called(call) not in _SAMPLER
-            or not isinstance(target, ast.Assign)
-            or not isinstance(target.targets[0], ast.Name)
-        ):
+        if script.called(call) not in _SAMPLER or not isinstance(target, ast.Assign) or not isinstance(target.targets[0], ast.Name):
             continue
         loop = _epochs(script, target)
         if loop is None:
@@ -269,9 +242,7 @@ def set_epochs(script: Script) -> None:
 def _epochs(script: Script, assignment: ast.Assign) -> ast.For | None:
     """The loop over epochs in the function that makes a sampler."""
     root: ast.AST = script.function(assignment) or script.module.tree
-    for node in sorted(
-        (each for each in script.own_nodes(root) if isinstance(each, ast.For)), key=lambda each: each.lineno
-    ):
+    for node in sorted((each for each in script.own_nodes(root) if isinstance(each, ast.For)), key=lambda each: each.lineno):
         if (
             isinstance(node.target, ast.Name)
             and "epoch" in node.target.id

@@ -6,18 +6,88 @@ from collections.abc import Iterator
 from rigup.train.port.flow import Flow, arguments, last, outermost
 from rigup.train.port.script import Piece, Script
 
-_NO_OPTIMIZER = frozenset((
-    "clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "sum", "list", "len", "filter", "next", "print", "parameters_to_vector",
-    "vector_to_parameters", "chain", "map", "tuple", "set", "any", "all", "zip", "enumerate", "sorted", "reversed", "max", "min", "stack", "cat",
-))  # fmt: skip
+_NO_OPTIMIZER = frozenset(
+    (
+        "clip_grad_norm_",
+        "clip_grad_value_",
+        "clip_grad_norm",
+        "sum",
+        "list",
+        "len",
+        "filter",
+        "next",
+        "print",
+        "parameters_to_vector",
+        "vector_to_parameters",
+        "chain",
+        "map",
+        "tuple",
+        "set",
+        "any",
+        "all",
+        "zip",
+        "enumerate",
+        "sorted",
+        "reversed",
+        "max",
+        "min",
+        "stack",
+        "cat",
+    )
+)
 # What nn.Module itself has, which needs no forward; and what reads no more than the weights.
-_OWN = frozenset((
-    "train", "eval", "parameters", "named_parameters", "state_dict", "load_state_dict", "to", "cuda", "cpu", "zero_grad", "modules", "children",
-    "named_modules", "named_children", "apply", "requires_grad_", "half", "float", "double", "bfloat16", "buffers", "named_buffers", "type",
-    "register_buffer", "register_forward_hook", "add_module", "share_memory", "extra_repr", "forward", "save_pretrained", "compile",
-    "gradient_checkpointing_enable", "get_submodule", "get_parameter", "train_mode", "size", "shape", "append", "items", "keys", "values",
-    "print_trainable_parameters", "resize_token_embeddings", "num_parameters", "init_weights", "no_sync", "__class__", "named_steps",
-))  # fmt: skip
+_OWN = frozenset(
+    (
+        "train",
+        "eval",
+        "parameters",
+        "named_parameters",
+        "state_dict",
+        "load_state_dict",
+        "to",
+        "cuda",
+        "cpu",
+        "zero_grad",
+        "modules",
+        "children",
+        "named_modules",
+        "named_children",
+        "apply",
+        "requires_grad_",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "buffers",
+        "named_buffers",
+        "type",
+        "register_buffer",
+        "register_forward_hook",
+        "add_module",
+        "share_memory",
+        "extra_repr",
+        "forward",
+        "save_pretrained",
+        "compile",
+        "gradient_checkpointing_enable",
+        "get_submodule",
+        "get_parameter",
+        "train_mode",
+        "size",
+        "shape",
+        "append",
+        "items",
+        "keys",
+        "values",
+        "print_trainable_parameters",
+        "resize_token_embeddings",
+        "num_parameters",
+        "init_weights",
+        "no_sync",
+        "__class__",
+        "named_steps",
+    )
+)
 _COPIES = ("copy.deepcopy", "deepcopy")
 
 
@@ -66,24 +136,16 @@ def _trained(script: Script, flow: Flow) -> Iterator[tuple[ast.stmt, ast.expr]]:
 def _models(flow: Flow, given: list[ast.expr], depth: int = 3) -> Iterator[ast.expr]:
     """Whose parameters are among arguments, if by a name that they were given before."""
     for node in (node for value in given for node in ast.walk(value)):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("parameters", "named_parameters")
-        ):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("parameters", "named_parameters"):
             yield node.func.value
         elif isinstance(node, ast.Name) and depth:
-            yield from _models(
-                flow, [value for value, _path in flow.bound(node) if not isinstance(value, ast.Name)], depth - 1
-            )
+            yield from _models(flow, [value for value, _path in flow.bound(node) if not isinstance(value, ast.Name)], depth - 1)
 
 
 def _root(script: Script, model: ast.expr) -> ast.expr | None:
     """Of `model.head` the part that is called, which is the model; None where none is seen, or it is a module's own self."""
     called = {ast.unparse(call.func) for call in script.calls}
-    passed = {
-        ast.unparse(given) for call in script.calls for given in (*call.args, *(word.value for word in call.keywords))
-    }
+    passed = {ast.unparse(given) for call in script.calls for given in (*call.args, *(word.value for word in call.keywords))}
     parts: list[ast.expr] = [model]
     while isinstance(parts[-1], ast.Attribute | ast.Subscript):
         parts.append(parts[-1].value)
@@ -94,11 +156,7 @@ def _root(script: Script, model: ast.expr) -> ast.expr | None:
     ]
     if not isinstance(parts[-1], ast.Name) or not plain:
         return None
-    methods = {
-        ast.unparse(call.func.value)
-        for call in script.calls
-        if isinstance(call.func, ast.Attribute) and call.func.attr not in _OWN
-    }
+    methods = {ast.unparse(call.func.value) for call in script.calls if isinstance(call.func, ast.Attribute) and call.func.attr not in _OWN}
     for known in (called, passed, methods):
         for part in plain:
             if ast.unparse(part) in known and (known is called or part is model or isinstance(part, ast.Name)):
@@ -114,9 +172,7 @@ def _wrap(script: Script, flow: Flow, scope: ast.AST, text: str, statement: ast.
     if holder is not None:
         return script.remark("model-held", holder, text, stops="ranks")
     moved = [
-        node
-        for node in script.own_nodes(scope)
-        if isinstance(node, ast.stmt) and node.lineno > statement.lineno and _moves(node, text)
+        node for node in script.own_nodes(scope) if isinstance(node, ast.stmt) and node.lineno > statement.lineno and _moves(node, text)
     ]
     suffix = "" if moved or _is_moved(script, flow, scope, text, statement) else f".to({script.ranks}.device)"
     line = f"{text} = {script.ranks}.parallel({text}{suffix})"
@@ -146,18 +202,9 @@ def _is_moved(script: Script, flow: Flow, scope: ast.AST, text: str, statement: 
     for node in nodes:
         if root is scope and getattr(node, "lineno", 0) > statement.lineno:
             continue
-        if (
-            isinstance(node, ast.Call)
-            and _moving(node)
-            and isinstance(node.func, ast.Attribute)
-            and ast.unparse(node.func.value) in names
-        ):
+        if isinstance(node, ast.Call) and _moving(node) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) in names:
             return True
-        if (
-            isinstance(node, ast.Assign)
-            and _moving(node.value)
-            and any(ast.unparse(target) in names for target in node.targets)
-        ):
+        if isinstance(node, ast.Assign) and _moving(node.value) and any(ast.unparse(target) in names for target in node.targets):
             return True
     return False
 
@@ -180,13 +227,7 @@ def _stepped(script: Script, optimizers: list[ast.stmt]) -> None:
         for node in (call.func.value, *call.args[:1]):
             word = _word(node)
             parameter = any(word in arguments(each) for nodes in script.functions.values() for each in nodes)
-            if (
-                "opt" in word.lower()
-                and isinstance(node, ast.Name | ast.Attribute)
-                and word not in targets
-                and not parameter
-                and targets
-            ):
+            if "opt" in word.lower() and isinstance(node, ast.Name | ast.Attribute) and word not in targets and not parameter and targets:
                 script.remark("model-unknown", call, stops="ranks")
 
 
@@ -198,8 +239,7 @@ def _place(script: Script, text: str, statement: ast.stmt) -> ast.stmt:
     """Before the whole `if` in which one of several optimizers is made, unless the model is made there too."""
     outer = outermost(script, statement)
     assigned = any(
-        isinstance(node, ast.Assign) and any(script.source(target) == text for target in node.targets)
-        for node in ast.walk(outer)
+        isinstance(node, ast.Assign) and any(script.source(target) == text for target in node.targets) for node in ast.walk(outer)
     )
     return statement if assigned else outer
 
@@ -209,14 +249,8 @@ def _bound_here(script: Script, scope: ast.AST, name: str, text: str) -> bool:
     if "." in text or isinstance(scope, ast.Module):
         return True
     own = script.module.bindings.get(scope, {})  # type: ignore[call-overload]
-    outside = any(
-        isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in script.own_nodes(scope)
-    )
-    return (
-        outside
-        or name in own
-        or (isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) and name in arguments(scope))
-    )
+    outside = any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in script.own_nodes(scope))
+    return outside or name in own or (isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) and name in arguments(scope))
 
 
 def _before(script: Script, scope: ast.AST, statement: ast.stmt) -> Iterator[ast.AST]:
@@ -236,11 +270,7 @@ def _holds(script: Script, node: ast.AST, text: str) -> bool:
         value = value.func.value
     if isinstance(value, ast.Name | ast.Attribute):
         return ast.unparse(value) == text
-    if (
-        not isinstance(value, ast.Call)
-        or script.called(value) in _COPIES
-        or script.called(value).startswith("torch.optim.")
-    ):
+    if not isinstance(value, ast.Call) or script.called(value) in _COPIES or script.called(value).startswith("torch.optim."):
         return False
     given = [*value.args, *(word.value for word in value.keywords)]
     keeps = last(value.func)[:1].isupper() or last(value.func) == "compile"
@@ -262,20 +292,13 @@ def _uses(script: Script, flow: Flow, name: str) -> None:
     """Uses of a wrapped model that are others than calling it; other names are those that functions have for it."""
     known = {name} | _parameters(script, flow, name)
     for node in script.module.nodes:
-        if (
-            not isinstance(node, ast.Name | ast.Attribute)
-            or not isinstance(node.ctx, ast.Load)
-            or ast.unparse(node) not in known
-        ):
+        if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load) or ast.unparse(node) not in known:
             continue
         parent = script.module.parents[node]
         if isinstance(parent, ast.Attribute):
             _attribute(script, flow, node, parent)
         elif (isinstance(parent, ast.Call) and script.called(parent) in _COPIES and node in parent.args) or (
-            any(
-                isinstance(here, ast.Call) and script.called(here) == "torch.save"
-                for here in script.within(node, (ast.Call,))
-            )
+            any(isinstance(here, ast.Call) and script.called(here) == "torch.save" for here in script.within(node, (ast.Call,)))
             and isinstance(parent, ast.Dict)
         ):
             _bare(script, node)
@@ -295,17 +318,12 @@ def _parameters(script: Script, flow: Flow, name: str) -> set[str]:
 def _attribute(script: Script, flow: Flow, node: ast.expr, parent: ast.Attribute) -> None:
     above = script.module.parents[parent]
     if parent.attr == "module":
-        script.replace(
-            "bare", parent, f"{script.ranks}.bare({script.source(node)})", name=script.label(parent), ranks=True
-        )
+        script.replace("bare", parent, f"{script.ranks}.bare({script.source(node)})", name=script.label(parent), ranks=True)
     elif isinstance(above, ast.Call) and above.func is parent and parent.attr not in _OWN:
         inside = flow.without_gradient(node)
         script.remark("model-method", above, script.label(parent), stops="" if inside else "ranks")
 
 
 def _bare(script: Script, node: ast.expr) -> None:
-    pieces = (
-        Piece(script.start(node), script.start(node), f"{script.ranks}.bare("),
-        Piece(script.end(node), script.end(node), ")"),
-    )
+    pieces = (Piece(script.start(node), script.start(node), f"{script.ranks}.bare("), Piece(script.end(node), script.end(node), ")"))
     script.change("bare", node, *pieces, name=script.label(node), ranks=True)

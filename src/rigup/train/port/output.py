@@ -9,15 +9,35 @@ from rigup.train.port.flow import last
 from rigup.train.port.script import Piece, Script
 
 _BARS = ("tqdm.tqdm", "tqdm.trange", "tqdm.auto.tqdm", "tqdm.auto.trange", "tqdm.notebook.tqdm", "tqdm.std.tqdm")
-_WRITERS = (
-    "torch.utils.tensorboard.SummaryWriter",
-    "torch.utils.tensorboard.writer.SummaryWriter",
-    "tensorboardX.SummaryWriter",
+_WRITERS = ("torch.utils.tensorboard.SummaryWriter", "torch.utils.tensorboard.writer.SummaryWriter", "tensorboardX.SummaryWriter")
+_FILES = (
+    "matplotlib.pyplot.savefig",
+    "numpy.save",
+    "numpy.savez",
+    "numpy.savez_compressed",
+    "numpy.savetxt",
+    "torchvision.utils.save_image",
+    "torchvision.utils.save_image.save_image",
 )
-_FILES = ("matplotlib.pyplot.savefig", "numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt", "torchvision.utils.save_image", "torchvision.utils.save_image.save_image")  # fmt: skip
 _METHODS = ("to_csv", "savefig", "save_pretrained", "to_json", "to_parquet", "to_pickle")
-_TOLD = ("json.dump", "pickle.dump", "torch.onnx.export", "torch.jit.save", "yaml.dump", "shutil.rmtree", "os.remove", "mlflow.log_metric", "mlflow.start_run", "neptune.init", "safetensors.torch.save_file", "joblib.dump")  # fmt: skip
-_SAME = re.compile(r"__\w+__|args|opts?|config|cfg|hparams|params|[A-Z][A-Z0-9_]*|(?:\w*_)?(?:epochs?|step|steps|iters?|iteration|batch_idx|i|it|idx|every|interval|freq|frequency)\w*|save\w*|len|range|None|True|False|self|os", re.ASCII)  # fmt: skip
+_TOLD = (
+    "json.dump",
+    "pickle.dump",
+    "torch.onnx.export",
+    "torch.jit.save",
+    "yaml.dump",
+    "shutil.rmtree",
+    "os.remove",
+    "mlflow.log_metric",
+    "mlflow.start_run",
+    "neptune.init",
+    "safetensors.torch.save_file",
+    "joblib.dump",
+)
+_SAME = re.compile(
+    r"__\w+__|args|opts?|config|cfg|hparams|params|[A-Z][A-Z0-9_]*|(?:\w*_)?(?:epochs?|step|steps|iters?|iteration|batch_idx|i|it|idx|every|interval|freq|frequency)\w*|save\w*|len|range|None|True|False|self|os",
+    re.ASCII,
+)
 
 
 def ported_output(script: Script) -> None:
@@ -34,11 +54,7 @@ def ported_output(script: Script) -> None:
             _load(script, call)
         elif name in _BARS and not any(word.arg in ("disable", None) for word in call.keywords) and not _bare(call):
             script.change(
-                "bar",
-                call,
-                appended(script, call, f"disable=not {script.ranks}.first"),
-                name=script.label(call.func),
-                ranks=True,
+                "bar", call, appended(script, call, f"disable=not {script.ranks}.first"), name=script.label(call.func), ranks=True
             )
         elif name in _WRITERS:
             here = (
@@ -48,11 +64,7 @@ def ported_output(script: Script) -> None:
             script.change("writer", call, *here, name=script.label(call.func), ranks=True)
         elif name == "wandb.init" and not any(word.arg in ("mode", None) for word in call.keywords):
             script.change(
-                "writer",
-                call,
-                appended(script, call, f'mode=None if {script.ranks}.first else "disabled"'),
-                name="wandb.init",
-                ranks=True,
+                "writer", call, appended(script, call, f'mode=None if {script.ranks}.first else "disabled"'), name="wandb.init", ranks=True
             )
         else:
             _other(script, call, name)
@@ -65,10 +77,7 @@ def appended(script: Script, call: ast.Call, word: str) -> Piece:
     if not given:
         return Piece(place, place, word)
     last = max(script.end(value) for value in given)
-    if script.data[last:place].strip() in (
-        b"",
-        b",",
-    ):  # else the last one stands in brackets of its own, or a remark follows it
+    if script.data[last:place].strip() in (b"", b","):  # else the last one stands in brackets of its own, or a remark follows it
         return Piece(last, last, f", {word}")
     lead = "" if b"," in re.sub(rb"#[^\n]*", b"", script.data[last:place]) else ", "
     return Piece(place, place, lead + word)
@@ -83,9 +92,7 @@ def _print(script: Script, call: ast.Call) -> None:
     """Not what tells of an error, which another process may have alone."""
     aside = any(word.arg == "file" for word in call.keywords) or any(script.within(call, (ast.ExceptHandler,)))
     if not aside:
-        script.change(
-            "print", call, Piece(script.start(call.func), script.start(call.func), f"{script.ranks}."), ranks=True
-        )
+        script.change("print", call, Piece(script.start(call.func), script.start(call.func), f"{script.ranks}."), ranks=True)
 
 
 def _save(script: Script, call: ast.Call) -> None:
@@ -107,9 +114,7 @@ def _save(script: Script, call: ast.Call) -> None:
     if unsure is not None:
         pieces.append(appended(script, call, "wait=False"))
         script.remark("own-decision", unsure, script.label(unsure))
-    script.change(
-        "save" if unsure is None else "save-alone", call, *sorted(pieces, key=lambda piece: piece.start), ranks=True
-    )
+    script.change("save" if unsure is None else "save-alone", call, *sorted(pieces, key=lambda piece: piece.start), ranks=True)
 
 
 def _tests(script: Script, node: ast.AST, seen: tuple[str, ...] = ()) -> Iterator[ast.expr]:
@@ -119,12 +124,7 @@ def _tests(script: Script, node: ast.AST, seen: tuple[str, ...] = ()) -> Iterato
             yield here.test
         elif isinstance(here, ast.ExceptHandler):
             yield here.type or ast.Name(
-                "_",
-                ast.Load(),
-                lineno=here.lineno,
-                col_offset=here.col_offset,
-                end_lineno=here.lineno,
-                end_col_offset=here.col_offset,
+                "_", ast.Load(), lineno=here.lineno, col_offset=here.col_offset, end_lineno=here.lineno, end_col_offset=here.col_offset
             )
         elif isinstance(here, ast.FunctionDef | ast.AsyncFunctionDef):
             if here.name not in seen and len(seen) < 4:
@@ -136,11 +136,8 @@ def _tests(script: Script, node: ast.AST, seen: tuple[str, ...] = ()) -> Iterato
 
 def _agreed(test: ast.expr) -> bool:
     """Whether all processes decide alike, by names of counters, settings and constants alone."""
-    return all(
-        _SAME.fullmatch(node.id) is not None for node in ast.walk(test) if isinstance(node, ast.Name)
-    ) and not any(
-        isinstance(node, ast.Attribute) and re.search(r"loss|acc|best|metric|score", node.attr)
-        for node in ast.walk(test)
+    return all(_SAME.fullmatch(node.id) is not None for node in ast.walk(test) if isinstance(node, ast.Name)) and not any(
+        isinstance(node, ast.Attribute) and re.search(r"loss|acc|best|metric|score", node.attr) for node in ast.walk(test)
     )
 
 
@@ -148,10 +145,7 @@ def _load(script: Script, call: ast.Call) -> None:
     here = f"{script.ranks}.device"
     if any(word.arg is None for word in call.keywords) or any(isinstance(given, ast.Starred) for given in call.args):
         return
-    given = next(
-        (word.value for word in call.keywords if word.arg == "map_location"),
-        call.args[1] if len(call.args) > 1 else None,
-    )
+    given = next((word.value for word in call.keywords if word.arg == "map_location"), call.args[1] if len(call.args) > 1 else None)
     if given is None:
         script.change("load", call, appended(script, call, f"map_location={here}"))
     elif is_cuda_text(given) and not script.gone(given):
@@ -173,9 +167,7 @@ def _other(script: Script, call: ast.Call, name: str) -> None:
 
 def _opens(call: ast.Call) -> bool:
     """`open(path, "w")`, or with another mode that makes a file."""
-    mode = next(
-        (word.value for word in call.keywords if word.arg == "mode"), call.args[1] if len(call.args) > 1 else None
-    )
+    mode = next((word.value for word in call.keywords if word.arg == "mode"), call.args[1] if len(call.args) > 1 else None)
     writes = isinstance(mode, ast.Constant) and isinstance(mode.value, str) and re.match(r"[wax]", mode.value)
     return isinstance(call.func, ast.Name) and call.func.id == "open" and bool(writes)
 
@@ -189,13 +181,7 @@ def _by_first(script: Script, call: ast.Call) -> bool:
     if rest and not rest.startswith(b"#"):
         return False
     place = script.start(statement)
-    script.change(
-        "file",
-        call,
-        Piece(place, place, f"if {script.ranks}.first:\n{indent}    "),
-        name=script.label(call.func),
-        ranks=True,
-    )
+    script.change("file", call, Piece(place, place, f"if {script.ranks}.first:\n{indent}    "), name=script.label(call.func), ranks=True)
     return True
 
 
@@ -205,12 +191,7 @@ def _level(script: Script, call: ast.Call) -> None:
     if level is None or not logging or script.dotted(level).rpartition(".")[0] != "logging":
         script.remark("files", call, script.label(call.func))
         return
-    script.change(
-        "log",
-        call,
-        Piece(script.end(level), script.end(level), f" if {script.ranks}.first else {logging}.ERROR"),
-        ranks=True,
-    )
+    script.change("log", call, Piece(script.end(level), script.end(level), f" if {script.ranks}.first else {logging}.ERROR"), ranks=True)
 
 
 def _folder(script: Script, call: ast.Call, name: str) -> None:

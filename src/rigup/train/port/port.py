@@ -52,9 +52,7 @@ def ported(file: str, text: str) -> Ported:
         if places != "rigup.train":
             set_epochs(script)
         return _answer(script, text, places, trains)
-    if not any(
-        name == "torch" or name.startswith("torch.") for name in (*script.module.imports.values(), *script.module.stars)
-    ):
+    if not any(name == "torch" or name.startswith("torch.") for name in (*script.module.imports.values(), *script.module.stars)):
         return _answer(script, text, "", trains)
     ported_devices(script)
     kernels(script)
@@ -82,9 +80,13 @@ def _answer(script: Script, text: str, places: str, trains: bool) -> Ported:
             script.remark("not-sure", ast.Pass(lineno=1, col_offset=0), stops="all")
             new, applied = text, []
     return Ported(
-        text=new, changes=applied, remarks=sorted(script.remarks, key=lambda remark: remark.line), framework=places, trains=trains,
+        text=new,
+        changes=applied,
+        remarks=sorted(script.remarks, key=lambda remark: remark.line),
+        framework=places,
+        trains=trains,
         many=bool(applied) and trains and not stops & {"ranks", "all"},
-    )  # fmt: skip
+    )
 
 
 def _changed(script: Script, wanted: list[Change]) -> tuple[str, list[Change]]:

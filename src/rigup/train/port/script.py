@@ -271,11 +271,7 @@ def changed(data: bytes, changes: Iterable[Change]) -> tuple[str, list[Change]]:
 
 
 def _meet(piece: Piece, start: int, end: int) -> bool:
-    return (
-        start < piece.start < end
-        or start < piece.end < end
-        or (piece.start < piece.end and piece.start < end and start < piece.end)
-    )
+    return start < piece.start < end or start < piece.end < end or (piece.start < piece.end and piece.start < end and start < piece.end)
 
 
 def parses(text: str) -> bool:

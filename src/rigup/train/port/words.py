@@ -94,9 +94,7 @@ def _bindings(script: Script, name: ast.Name) -> list[Binding]:
     here: ast.AST = name
     while not isinstance(here, ast.Module):
         here = script.module.scope(here)
-        if isinstance(here, FUNCTIONS) and any(
-            isinstance(part, ast.arg) and part.arg == name.id for part in ast.walk(here.args)
-        ):
+        if isinstance(here, FUNCTIONS) and any(isinstance(part, ast.arg) and part.arg == name.id for part in ast.walk(here.args)):
             return []
         if found := script.module.bindings.get(here, {}).get(name.id):
             return found
@@ -118,13 +116,7 @@ def _use(script: Script, node: ast.Name, depth: int) -> Words | None:
     if isinstance(parent, ast.keyword):
         return nothing if parent.arg is None else None
     if isinstance(parent, ast.Attribute) and isinstance(around, ast.Call) and around.func is parent:
-        return (
-            _keywords(script, around, depth - 1)
-            if parent.attr == "update"
-            else nothing
-            if parent.attr in _READ
-            else None
-        )
+        return _keywords(script, around, depth - 1) if parent.attr == "update" else nothing if parent.attr in _READ else None
     if isinstance(parent, ast.Subscript) and parent.value is node and not isinstance(parent.ctx, ast.Del):
         if isinstance(parent.ctx, ast.Load):
             return nothing

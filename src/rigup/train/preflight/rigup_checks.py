@@ -24,8 +24,11 @@ class Rank:
         """Of torchrun where that started us, else of Slurm."""
         elastic = "TORCHELASTIC_RUN_ID" in variables
         self.launcher = "torchrun" if elastic else "srun" if "SLURM_PROCID" in variables else "none"
-        names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "GROUP_RANK") if elastic or self.launcher == "none" else (
-            "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NODEID")  # fmt: skip
+        names = (
+            ("RANK", "WORLD_SIZE", "LOCAL_RANK", "GROUP_RANK")
+            if elastic or self.launcher == "none"
+            else ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NODEID")
+        )
         self.rank, self.world, self.local, self.node_number = (_number(variables.get(name, "")) for name in names)
         self.spread = variables.get("SLURM_STEP_TASKS_PER_NODE", "") if self.launcher == "srun" else ""
         self.node = variables.get("SLURMD_NODENAME") or socket.gethostname()
@@ -34,7 +37,13 @@ class Rank:
         """What torch reads of its rank. Without GROUP_RANK: with it Lightning takes srun for torchrun, and requeues nothing."""
         if self.launcher != "srun":
             return {}
-        numbers = {"RANK": self.rank, "WORLD_SIZE": self.world, "LOCAL_RANK": self.local, "LOCAL_WORLD_SIZE": on_node, "NODE_RANK": self.node_number}  # fmt: skip
+        numbers = {
+            "RANK": self.rank,
+            "WORLD_SIZE": self.world,
+            "LOCAL_RANK": self.local,
+            "LOCAL_WORLD_SIZE": on_node,
+            "NODE_RANK": self.node_number,
+        }
         return {name: str(number) for name, number in numbers.items()}
 
 
@@ -46,9 +55,7 @@ def right_numbers(rank: Rank, asked: argparse.Namespace) -> str:
     """Tasks, nodes and the world are those that were asked for; returns what they are."""
     expected = asked.nodes * asked.tasks_per_node
     if rank.launcher == "none" and expected > 1:
-        raise Refused(
-            "no launcher numbered this process: the program was started without srun or torchrun in front of it"
-        )
+        raise Refused("no launcher numbered this process: the program was started without srun or torchrun in front of it")
     if rank.launcher == "none":
         rank.rank, rank.world, rank.local, rank.node_number = 0, 1, 0, 0
     if rank.world != expected:
@@ -58,9 +65,7 @@ def right_numbers(rank: Rank, asked: argparse.Namespace) -> str:
         )
     counts = spread_of(rank.spread)
     if counts and (len(counts) != asked.nodes or set(counts) != {asked.tasks_per_node}):
-        raise Refused(
-            f"ranks are spread over nodes as {rank.spread}, and not {asked.tasks_per_node} on each of {asked.nodes}"
-        )
+        raise Refused(f"ranks are spread over nodes as {rank.spread}, and not {asked.tasks_per_node} on each of {asked.nodes}")
     return str(rank.world)
 
 
@@ -89,11 +94,7 @@ def single_mask(variables: Dict[str, str], vendor: str) -> str:
                 f"ROCR_VISIBLE_DEVICES={first} leaves {left} GPUs, which are numbered from 0, and {name}={variables[name]} chooses number "
                 f"{lost[0]} among them, which is not there: leave {name} unset"
             )
-    return (
-        "one"
-        if not any(name in variables for name in ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"))
-        else "two, without harm"
-    )
+    return "one" if not any(name in variables for name in ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")) else "two, without harm"
 
 
 def address_of(name: str) -> str:
@@ -120,12 +121,8 @@ def own_device(torch: Any, rank: Rank, asked: argparse.Namespace) -> Any:
         )
     if count < asked.gpus_per_node:
         build = getattr(torch.version, "hip", None) or getattr(torch.version, "cuda", None) or "no GPU at all"
-        masks = ", ".join(
-            f"{name}={value}" for name, value in sorted(os.environ.items()) if name.endswith("_VISIBLE_DEVICES")
-        )
-        raise Refused(
-            f"torch sees {count} GPUs of {asked.gpus_per_node} here: it was built for {build}; {masks or 'no mask is set'}"
-        )
+        masks = ", ".join(f"{name}={value}" for name, value in sorted(os.environ.items()) if name.endswith("_VISIBLE_DEVICES"))
+        raise Refused(f"torch sees {count} GPUs of {asked.gpus_per_node} here: it was built for {build}; {masks or 'no mask is set'}")
     return torch.device("xpu" if asked.vendor == "intel" else "cuda", rank.local)
 
 

@@ -28,9 +28,7 @@ class Meeting:
         self._changed = threading.Condition()
         family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
         try:
-            self._socket = socket.create_server(
-                ("", port), family=family, dualstack_ipv6=family == socket.AF_INET6, backlog=1024
-            )
+            self._socket = socket.create_server(("", port), family=family, dualstack_ipv6=family == socket.AF_INET6, backlog=1024)
         except OSError as error:
             raise Refused(
                 f"rank 0 cannot listen on port {port} ({error.strerror}): another program of the node has it. Start with another --port"
@@ -54,11 +52,7 @@ class Meeting:
                     message = json.loads(lines.readline(MOST_LINE) or b"null")
                 except (OSError, ValueError, RecursionError):
                     return
-                if (
-                    not isinstance(message, dict)
-                    or message.get("word") != self.word
-                    or not isinstance(message.get("rank"), int)
-                ):
+                if not isinstance(message, dict) or message.get("word") != self.word or not isinstance(message.get("rank"), int):
                     return
                 with self._changed:
                     if not known:
@@ -74,9 +68,7 @@ class Meeting:
     def _keep(self, message: Dict[str, Any]) -> None:
         stage = self._came.setdefault(str(message.get("stage")), {})
         if message["rank"] in stage:
-            message["checks"] = [
-                failed("tasks-equal-world", message, f"two processes call themselves rank {message['rank']}")
-            ]
+            message["checks"] = [failed("tasks-equal-world", message, f"two processes call themselves rank {message['rank']}")]
         stage[message["rank"]] = message
 
     def gather(self, stage: str, seconds: float) -> Dict[int, Dict[str, Any]]:
@@ -86,9 +78,7 @@ class Meeting:
             return dict(self._came.get(stage, {}))
 
     def _is_over(self, came: Dict[int, Dict[str, Any]]) -> bool:
-        return len(came) >= self.world or any(
-            not check["passed"] for message in came.values() for check in message["checks"]
-        )
+        return len(came) >= self.world or any(not check["passed"] for message in came.values() for check in message["checks"])
 
     def tell(self, verdict: Dict[str, Any]) -> None:
         """A line to every rank that is here."""
@@ -129,14 +119,7 @@ class Voice:
 
     def send(self, stage: str, checks: List[Check], **more: Any) -> None:
         """What this rank found, to rank 0."""
-        message = {
-            "word": self.word,
-            "stage": stage,
-            "rank": self.rank.rank,
-            "node": self.rank.node,
-            "checks": checks,
-            **more,
-        }
+        message = {"word": self.word, "stage": stage, "rank": self.rank.rank, "node": self.rank.node, "checks": checks, **more}
         try:
             self._socket.sendall(json.dumps(message).encode() + b"\n")
         except OSError as error:
@@ -191,10 +174,23 @@ def absent(stage: str, missing: List[int], came: Dict[int, Dict[str, Any]], seco
     """The check that names ranks that did not come."""
     nodes = sorted({message["node"] for message in came.values()})
     names = ", ".join(map(str, missing[:20])) + (" …" if len(missing) > 20 else "")
-    words = {"hello": "did not come to the meeting", "torch": "did not get ready with torch and their device", "reduce": "did not come out of the all-reduce"}  # fmt: skip
+    words = {
+        "hello": "did not come to the meeting",
+        "torch": "did not get ready with torch and their device",
+        "reduce": "did not come out of the all-reduce",
+    }
     because = f"{'rank' if len(missing) == 1 else 'ranks'} {names} {words[stage]} within {seconds:.0f} s; the others, on {', '.join(nodes[:8]) or 'no node'}, did"
     kind = "all-reduce" if stage == "reduce" else "devices-equal" if stage == "torch" else "tasks-equal-world"
-    return {"check": kind, "passed": False, "measured": str(len(came)), "expected": str(len(came) + len(missing)), "seconds": seconds, "because": because, "rank": missing[0], "node": ""}  # fmt: skip
+    return {
+        "check": kind,
+        "passed": False,
+        "measured": str(len(came)),
+        "expected": str(len(came) + len(missing)),
+        "seconds": seconds,
+        "because": because,
+        "rank": missing[0],
+        "node": "",
+    }
 
 
 def same_device(came: Dict[int, Dict[str, Any]]) -> List[Check]:
@@ -212,7 +208,16 @@ def same_device(came: Dict[int, Dict[str, Any]]) -> List[Check]:
 
 def failed(kind: str, message: Dict[str, Any], because: str) -> Check:
     """A failing check of a rank."""
-    return {"check": kind, "passed": False, "measured": "", "expected": "", "seconds": 0.0, "because": because, "rank": message["rank"], "node": str(message.get("node", ""))}  # fmt: skip
+    return {
+        "check": kind,
+        "passed": False,
+        "measured": "",
+        "expected": "",
+        "seconds": 0.0,
+        "because": because,
+        "rank": message["rank"],
+        "node": str(message.get("node", "")),
+    }
 
 
 def told(check: Check) -> None:

@@ -26,7 +26,7 @@ from rigup_checks import (
     reduced,
     right_numbers,
     single_mask,
-)  # fmt: skip
+)
 from rigup_meeting import MEET, Check, Meeting, Voice, failed, judged, told, write
 
 FAILED = 78  # EX_CONFIG of sysexits.h
@@ -57,22 +57,26 @@ class Flight:
         except Exception as error:
             passed, because = False, f"{type(error).__name__}: {error}"[:2000]
         measured = value if isinstance(value, str) else "" if passed else "failed"
-        self.checks.append({
-            "check": kind, "passed": passed, "measured": measured, "expected": expected, "seconds": round(time.monotonic() - began, 3),
-            "because": because, "rank": self.rank.rank, "node": self.rank.node,
-        })  # fmt: skip
+        self.checks.append(
+            {
+                "check": kind,
+                "passed": passed,
+                "measured": measured,
+                "expected": expected,
+                "seconds": round(time.monotonic() - began, 3),
+                "because": because,
+                "rank": self.rank.rank,
+                "node": self.rank.node,
+            }
+        )
         return value if passed else None
 
     def run(self) -> bool:
         """Whether all ranks may begin; what keeps them from it is told and written."""
         address, port = self.variables.get("MASTER_ADDR", "127.0.0.1"), int(self.variables.get("MASTER_PORT", "29500"))
-        word = (
-            f"{self.variables.get('SLURM_JOB_ID', '')}/{self.attempt}/{self.variables.get('TORCHELASTIC_RUN_ID', '')}"
-        )
+        word = f"{self.variables.get('SLURM_JOB_ID', '')}/{self.attempt}/{self.variables.get('TORCHELASTIC_RUN_ID', '')}"
         port += self.rank.launcher == "torchrun"  # at the first one torchrun itself listens
-        self.check(
-            "tasks-equal-world", str(self.asked.nodes * self.asked.tasks_per_node), right_numbers, self.rank, self.asked
-        )
+        self.check("tasks-equal-world", str(self.asked.nodes * self.asked.tasks_per_node), right_numbers, self.rank, self.asked)
         self.check("visibility-not-doubled", "one", single_mask, self.variables, self.asked.vendor)
         found = self.check("name-resolves", "", address_of, address)
         if found is None or self.rank.rank < 0:
@@ -100,9 +104,7 @@ class Flight:
             voice.close()
             if self.meeting:
                 if self.judge:
-                    self.judge.join(
-                        REDUCE
-                    )  # rank 0 hears of the verdict as the first one, and may not be gone before the last one does
+                    self.judge.join(REDUCE)  # rank 0 hears of the verdict as the first one, and may not be gone before the last one does
                 self.meeting.close()
 
     def _stage(self, voice: Voice, stage: str, seconds: float, **more: Any) -> Dict[str, Any]:
@@ -119,11 +121,7 @@ class Flight:
 
     def _with_torch(self, voice: Voice) -> bool:
         torch = self.check("devices-equal", "", __import__, "torch")
-        device = (
-            self.check("devices-equal", str(self.asked.gpus_per_node), own_device, torch, self.rank, self.asked)
-            if torch
-            else None
-        )
+        device = self.check("devices-equal", str(self.asked.gpus_per_node), own_device, torch, self.rank, self.asked) if torch else None
         if device is not None:
             self.check("devices-equal", "", computes, torch, device)
         store = None
@@ -135,9 +133,7 @@ class Flight:
             return False
         self._judge("reduce", REDUCE + 2)
         threading.Thread(target=self._reduce, args=(torch, store, voice, verdict["port"], device), daemon=True).start()
-        return bool(
-            voice.hear(REDUCE + 10)["passed"]
-        )  # NCCL may hang beyond every limit of its own: nobody waits for that thread
+        return bool(voice.hear(REDUCE + 10)["passed"])  # NCCL may hang beyond every limit of its own: nobody waits for that thread
 
     def _reduce(self, torch: Any, store: Any, voice: Voice, port: int, device: Any) -> None:
         store = store or torch.distributed.TCPStore(voice.host, port, self.rank.world, False)

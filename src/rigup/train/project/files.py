@@ -44,18 +44,14 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse what Slurm would read otherwise than meant. Raises ProjectError."""
         for option, number, most in (
-            ("--nodes", self.nodes, _MOST_NODES), ("--gpus", self.gpus, _MOST_GPUS), ("--cpus", self.cpus, _MOST_CPUS),
-        ):  # fmt: skip
+            ("--nodes", self.nodes, _MOST_NODES),
+            ("--gpus", self.gpus, _MOST_GPUS),
+            ("--cpus", self.cpus, _MOST_CPUS),
+        ):
             if not 1 <= number <= most:
-                raise ProjectError(
-                    _("{option}: {number} is not between 1 and {most}.").format(option=option, number=number, most=most)
-                )
+                raise ProjectError(_("{option}: {number} is not between 1 and {most}.").format(option=option, number=number, most=most))
         if not _TIME.fullmatch(self.time):
-            raise ProjectError(
-                _("{word} is no time as Slurm reads it, such as 04:00:00 or 2-12:00:00.").format(
-                    word=repr(self.time)[:80]
-                )
-            )
+            raise ProjectError(_("{word} is no time as Slurm reads it, such as 04:00:00 or 2-12:00:00.").format(word=repr(self.time)[:80]))
         if self.partition and not _PARTITION.fullmatch(self.partition):
             raise ProjectError(_("{word} is no name of a partition.").format(word=repr(self.partition)[:80]))
 

@@ -94,9 +94,7 @@ def _accelerator(wish: str, usable: list[DeviceFacts]) -> str:
     if wish in ("cuda", "gpu", "mps"):
         template = "accelerator={0!r} was asked for, and this process sees {1}. {2}"
         seen = ", ".join(map(str, usable)) or "no GPU that this torch has code for"
-        raise AllocationError(
-            template.format(wish, seen, "`rigup doctor` says why; accelerator='auto' takes what is there.")
-        )
+        raise AllocationError(template.format(wish, seen, "`rigup doctor` says why; accelerator='auto' takes what is there."))
     return "cpu"
 
 
@@ -107,9 +105,7 @@ def _devices(job: Allocation, wish: int | None, gpus: list[DeviceFacts], kind: s
     if not job.ranks_per_node:
         return _own_processes(job, wish, gpus)
     if wish not in (None, job.ranks_per_node):
-        template = (
-            "devices={0} was asked for, and {1} starts {2} on each node. Leave devices out, or start {0} by {3}={0}."
-        )
+        template = "devices={0} was asked for, and {1} starts {2} on each node. Leave devices out, or start {0} by {3}={0}."
         raise AllocationError(template.format(wish, _name(job), job.ranks_per_node, _option(job)))
     if kind == "gpu":
         _each_has_a_gpu(job, wish, gpus)
@@ -120,9 +116,7 @@ def _own_processes(job: Allocation, wish: int | None, gpus: list[DeviceFacts]) -
     """A program that no launcher started: Lightning starts the others."""
     if gpus and (wish or 0) > len(gpus):
         template = "devices={0} was asked for, and this process sees {1} GPUs. Ask for {0} ({2}), or leave devices out."
-        raise AllocationError(
-            template.format(wish, len(gpus), "--gpus-per-node" if job.job else "CUDA_VISIBLE_DEVICES")
-        )
+        raise AllocationError(template.format(wish, len(gpus), "--gpus-per-node" if job.job else "CUDA_VISIBLE_DEVICES"))
     return wish or len(gpus) or 1
 
 
@@ -133,7 +127,9 @@ def _each_has_a_gpu(job: Allocation, wish: int | None, gpus: list[DeviceFacts]) 
         template = "Each of the {0} processes of a node sees {1} of its {2} GPUs, and Lightning needs to see {0}. Ask by --gpus-per-node={0} in place of --gpus-per-task, without --gpu-bind."
         raise AllocationError(template.format(ranks, len(gpus), job.gpus))
     if ranks > given:
-        template = "{0} starts {1} processes on each node, which has {2} GPUs for them. Ask for --gpus-per-node={1}, or start {2} by {3}={2}."
+        template = (
+            "{0} starts {1} processes on each node, which has {2} GPUs for them. Ask for --gpus-per-node={1}, or start {2} by {3}={2}."
+        )
         raise AllocationError(template.format(_name(job), ranks, given, _option(job)))
     if ranks == 1 < given and wish is None and job.job:
         template = "The job has {0} GPUs on each node, and {1} starts one process there, which uses one. Start {0} by {2}={0}, or pass devices=1 to leave the others idle."

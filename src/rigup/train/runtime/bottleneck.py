@@ -79,9 +79,7 @@ def bottleneck(totals: Totals) -> Bottleneck:
         template = "The training runs on the CPU, and each node was asked for {0} GPUs. `rigup doctor` says why torch sees none; else move the model and the batches to rigup.torch.device()."
         return Bottleneck("unused-gpus", 1.0, template.format(asked))
     if used is not None and used < asked:
-        template = (
-            "{0} of the {1} GPUs that each node was asked for are not used. Start a process for each, or ask for {2}."
-        )
+        template = "{0} of the {1} GPUs that each node was asked for are not used. Start a process for each, or ask for {2}."
         return Bottleneck("unused-gpus", (asked - used) / asked, template.format(asked - used, asked, max(1, used)))
     waits = [(totals.share(totals.wait), _WAIT, _data), (totals.share(totals.communication), _COMMUNICATION, _exchange)]
     waits.append((totals.share(totals.idle) if totals.on_gpu else 0.0, _IDLE, _idle))
@@ -105,9 +103,7 @@ def _data(totals: Totals, share: float) -> Bottleneck:
 
 def _exchange(totals: Totals, share: float) -> Bottleneck:  # noqa: ARG001
     change = "Let each step do more: a larger batch, or gradients accumulated over several; on several nodes see that NCCL or RCCL uses the fast network."
-    return Bottleneck(
-        "communication", share, f"A step spends {share:.0%} of its time on exchanging gradients alone. {change}"
-    )
+    return Bottleneck("communication", share, f"A step spends {share:.0%} of its time on exchanging gradients alone. {change}")
 
 
 def _idle(totals: Totals, share: float) -> Bottleneck:  # noqa: ARG001

@@ -62,9 +62,7 @@ class Checkpoints:
         self.parts = {name: _inner(part) for name, part in parts.items() if part is not None}
         for name, part in self.parts.items():
             if not hasattr(part, "state_dict") or not hasattr(part, "load_state_dict"):
-                raise TypeError(
-                    f"{name} has no state_dict and load_state_dict, so it cannot be saved. Leave it out, or give what has."
-                )
+                raise TypeError(f"{name} has no state_dict and load_state_dict, so it cannot be saved. Leave it out, or give what has.")
         self.exact = any(isinstance(part, ResumableLoader) for part in self.parts.values())
         self.count, self.resumed = 0, False
         self._every, self._requeue = every, requeue
@@ -122,9 +120,7 @@ class Checkpoints:
         saved = _read(self.path)
         if set(saved["parts"]) != set(self.parts):
             template = "{0} holds {1}, and this program saves {2}. Give the same parts, or another folder."
-            raise CheckpointError(
-                template.format(self.path, ", ".join(sorted(saved["parts"])), ", ".join(sorted(self.parts)))
-            )
+            raise CheckpointError(template.format(self.path, ", ".join(sorted(saved["parts"])), ", ".join(sorted(self.parts))))
         for name, part in self.parts.items():
             part.load_state_dict(saved["parts"][name])
         self.count = int(saved["count"])
@@ -147,9 +143,7 @@ def _inner(part: Any) -> Any:
 def _whole(name: str, state: Any) -> None:
     """Refuse what a rank has a part of only."""
     if isinstance(state, dict) and any(hasattr(value, "full_tensor") for value in state.values()):
-        raise CheckpointError(
-            f"{name} is sharded: each rank holds a part of it. Save it by torch.distributed.checkpoint, in a folder."
-        )
+        raise CheckpointError(f"{name} is sharded: each rank holds a part of it. Save it by torch.distributed.checkpoint, in a folder.")
 
 
 def _written(path: Path, state: dict[str, Any]) -> None:

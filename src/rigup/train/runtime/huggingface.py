@@ -13,9 +13,7 @@ from .recording import Recording
 from .stopping import Stop, exit_status
 
 
-def huggingface_callback(
-    folder: str | os.PathLike[str] | None = None, *, every: float = 10.0, requeue: bool = True
-) -> Any:
+def huggingface_callback(folder: str | os.PathLike[str] | None = None, *, every: float = 10.0, requeue: bool = True) -> Any:
     """A callback for `transformers.Trainer(callbacks=[…])`.
 
     After a signal the Trainer saves a checkpoint and the program ends; `trainer.train(resume_from_checkpoint=True)` goes on
@@ -78,9 +76,7 @@ class _Hooks:
             self.recording.resume()
         if self._signal:
             self._ended()
-            raise SystemExit(
-                exit_status(self._signal, state.is_world_process_zero) if self._asks_slurm else 128 + self._signal
-            )
+            raise SystemExit(exit_status(self._signal, state.is_world_process_zero) if self._asks_slurm else 128 + self._signal)
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
         if self.recording is not None:

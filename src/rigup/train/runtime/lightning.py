@@ -46,9 +46,7 @@ def requeue(folder: str | os.PathLike[str], *, requeue: bool = True) -> Any:
 def _callback() -> Any:
     """The class of callbacks of the package that the program has imported, else of the one that is installed."""
     names = ("lightning.pytorch", "pytorch_lightning")
-    found = [name for name in names if name in sys.modules] or [
-        name for name in names if util.find_spec(name.split(".")[0])
-    ]
+    found = [name for name in names if name in sys.modules] or [name for name in names if util.find_spec(name.split(".")[0])]
     if not found:
         raise ImportError("Lightning is not installed here: pip install lightning")
     return import_module(found[0]).Callback

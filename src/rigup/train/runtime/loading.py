@@ -47,13 +47,7 @@ class ResumableLoader:
             raise TypeError(
                 "An IterableDataset has no order to go on in: a training on it cannot resume exactly. Give a dataset with a length."
             )
-        self.dataset, self.batch_size, self.shuffle, self.seed, self.drop_last = (
-            dataset,
-            batch_size,
-            shuffle,
-            seed,
-            drop_last,
-        )
+        self.dataset, self.batch_size, self.shuffle, self.seed, self.drop_last = (dataset, batch_size, shuffle, seed, drop_last)
         self.num_workers = int(options.get("num_workers", 0))
         self._rank, self._world = rank, world_size
         self.epoch = self.batches = 0
@@ -61,9 +55,7 @@ class ResumableLoader:
         # DataLoader draws a number at each start, which must not come from the program's own generator: a resume starts once more.
         options.setdefault("generator", torch.Generator().manual_seed(seed))
         read = _Seeded(dataset, seed) if self.num_workers else dataset
-        self._loader: DataLoader[Any] = DataLoader(
-            read, batch_size, sampler=_Order(self), drop_last=drop_last, **options
-        )
+        self._loader: DataLoader[Any] = DataLoader(read, batch_size, sampler=_Order(self), drop_last=drop_last, **options)
 
     def place(self) -> tuple[int, int]:
         """Rank and number of ranks."""
@@ -106,9 +98,14 @@ class ResumableLoader:
         """Where it is, for all ranks alike: they take as many batches."""
         over = self.batches >= len(self)
         return {
-            "epoch": self.epoch + over, "batches": 0 if over else self.batches, "batch_size": self.batch_size,
-            "world_size": self.place()[1], "seed": self.seed, "shuffle": self.shuffle, "length": len(self.dataset),
-        }  # fmt: skip
+            "epoch": self.epoch + over,
+            "batches": 0 if over else self.batches,
+            "batch_size": self.batch_size,
+            "world_size": self.place()[1],
+            "seed": self.seed,
+            "shuffle": self.shuffle,
+            "length": len(self.dataset),
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on there. Raises ValueError, saying why, where it would not be exact."""
@@ -120,9 +117,7 @@ class ResumableLoader:
         read, now = state["batches"] * state["batch_size"] * state["world_size"], self.batch_size * self.place()[1]
         if read % now:
             template = "The checkpoint was written after {0} samples of the epoch, which {1} in a step do not reach: {2} ranks with batches of {3}. Take as many samples in a step as then ({4})."
-            raise ValueError(
-                template.format(read, now, self.place()[1], self.batch_size, state["batch_size"] * state["world_size"])
-            )
+            raise ValueError(template.format(read, now, self.place()[1], self.batch_size, state["batch_size"] * state["world_size"]))
         self.epoch, self.batches, self._resuming = int(state["epoch"]), read // now, True
 
 

@@ -59,9 +59,7 @@ class Ranks(Anywhere):
         inner = self.bare(model)
         if self.world_size == 1 or not any(weight.requires_grad for weight in inner.parameters()):
             return inner
-        on_gpu = self.device.type in ("cuda", "xpu") and all(
-            weight.device == self.device for weight in inner.parameters()
-        )
+        on_gpu = self.device.type in ("cuda", "xpu") and all(weight.device == self.device for weight in inner.parameters())
         return _Parallel(inner, device_ids=[self.device] if on_gpu else None)
 
     def bare(self, model: Any) -> Any:
@@ -179,17 +177,10 @@ def join(device: str | None = None, *, variables: Mapping[str, str] | None = Non
 
 def _rendezvous(job: Allocation, given: Mapping[str, str]) -> dict[str, str]:
     """torch's variables for a task of srun; torchrun sets them itself."""
-    places = {
-        "RANK": job.rank,
-        "WORLD_SIZE": job.world_size,
-        "LOCAL_RANK": job.local_rank,
-        "LOCAL_WORLD_SIZE": job.ranks_per_node,
-    }
+    places = {"RANK": job.rank, "WORLD_SIZE": job.world_size, "LOCAL_RANK": job.local_rank, "LOCAL_WORLD_SIZE": job.ranks_per_node}
     found = {name: str(value) for name, value in places.items()}
     found["MASTER_ADDR"] = (
-        "127.0.0.1"
-        if job.nodes == 1
-        else first_node(given.get("SLURM_STEP_NODELIST", given.get("SLURM_JOB_NODELIST", "")))
+        "127.0.0.1" if job.nodes == 1 else first_node(given.get("SLURM_STEP_NODELIST", given.get("SLURM_JOB_NODELIST", "")))
     )
     found["MASTER_PORT"] = str(_PORTS[0] + int(job.job or 0) % _PORTS[1])
     return found
@@ -199,9 +190,7 @@ def first_node(names: str) -> str:
     """The first of Slurm's list of nodes: `gpu[03-05,9],x` is gpu03. Raises AllocationError."""
     hit = re.match(r"\s*([\w.-]{1,200})(?:\[(\d{1,20})[\d,-]{0,9000}\]([\w.-]{0,200}))?(?:,|\s*$)", names, re.ASCII)
     if hit is None:
-        raise AllocationError(
-            f"Slurm's list of nodes cannot be read: {names[:80]!r}. Set MASTER_ADDR to the first node's address."
-        )
+        raise AllocationError(f"Slurm's list of nodes cannot be read: {names[:80]!r}. Set MASTER_ADDR to the first node's address.")
     return hit[1] + (hit[2] or "") + (hit[3] or "")
 
 

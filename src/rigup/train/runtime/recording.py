@@ -66,11 +66,21 @@ class Recording:
 
         chip = next((found for found in devices() if found.device == self.device), None)
         return {
-            "kind": "start", "schema": FORM, "at": time.time(), "rank": self.rank, "world_size": self.world,
-            "nodes": self.job.nodes, "launcher": self.job.launcher, "attempt": self.job.restarts,
-            "job": self.job.job or None, "device": str(self.device), "chip": chip.name if chip else None,
-            "isa": chip.isa if chip else None, "torch": torch.__version__, "cpus": self.totals.cpus,
-        }  # fmt: skip
+            "kind": "start",
+            "schema": FORM,
+            "at": time.time(),
+            "rank": self.rank,
+            "world_size": self.world,
+            "nodes": self.job.nodes,
+            "launcher": self.job.launcher,
+            "attempt": self.job.restarts,
+            "job": self.job.job or None,
+            "device": str(self.device),
+            "chip": chip.name if chip else None,
+            "isa": chip.isa if chip else None,
+            "torch": torch.__version__,
+            "cpus": self.totals.cpus,
+        }
 
     def __enter__(self) -> Recording:
         return self
@@ -180,9 +190,7 @@ class Recording:
         self._closed = True
         found = self.bottleneck
         summary = {"bottleneck": found.kind, "share": round(found.share, 4), "sentence": found.sentence}
-        self._history.write(
-            {"kind": "end", "at": time.time(), "reason": reason, **dataclasses.asdict(self.totals), **summary}
-        )
+        self._history.write({"kind": "end", "at": time.time(), "reason": reason, **dataclasses.asdict(self.totals), **summary})
         self._history.close()
 
 

@@ -22,10 +22,7 @@ def exposed_communication(model: Any, steps: int) -> float | None:
     if call is None:
         return None
     logging_data = call()
-    whole, hidden = (
-        logging_data.get("avg_backward_comm_time"),
-        logging_data.get("avg_backward_compute_comm_overlap_time"),
-    )
+    whole, hidden = (logging_data.get("avg_backward_comm_time"), logging_data.get("avg_backward_compute_comm_overlap_time"))
     if not whole:
         return None
     return float(max(0, int(whole) - int(hidden or 0))) * steps / 1e9

@@ -41,11 +41,7 @@ class Stop:
         else:
             for number in self.signals:
                 self._before[number] = signal.signal(number, self._noted)
-        if (
-            torch.distributed.is_available()
-            and torch.distributed.is_initialized()
-            and torch.distributed.get_world_size() > 1
-        ):
+        if torch.distributed.is_available() and torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
             self._group = torch.distributed.new_group(backend="gloo", timeout=_MEETING)
 
     def _noted(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
@@ -123,9 +119,7 @@ def _asked_for_requeue() -> bool:
             with open(path, "a", encoding="utf-8"):
                 return True
     except OSError as error:
-        warnings.warn(
-            f"The file by which the job is requeued could not be made: {error}.", RuntimeWarning, stacklevel=3
-        )
+        warnings.warn(f"The file by which the job is requeued could not be made: {error}.", RuntimeWarning, stacklevel=3)
     return False
 
 

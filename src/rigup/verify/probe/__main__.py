@@ -30,13 +30,7 @@ PACKAGES = {
     "torch": ("torch", "torch-directml"),
     "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-rocm", "tensorflow-macos", "tf-nightly"),
     "jax": ("jax",),
-    "onnxruntime": (
-        "onnxruntime",
-        "onnxruntime-gpu",
-        "onnxruntime-rocm",
-        "onnxruntime-directml",
-        "onnxruntime-openvino",
-    ),
+    "onnxruntime": ("onnxruntime", "onnxruntime-gpu", "onnxruntime-rocm", "onnxruntime-directml", "onnxruntime-openvino"),
     "llama.cpp": ("llama-cpp-python", "xllamacpp"),
     "numpy": ("numpy",),
 }

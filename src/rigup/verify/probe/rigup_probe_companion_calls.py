@@ -38,7 +38,10 @@ def _of(name: str) -> Any:
 def nms(device: Device) -> dict[str, Any]:
     """Boxes that overlap a better one by more than half are dropped; and boxes cut out of a slope have its means."""
     found = Found()
-    boxes = [[float(x), float(y), float(x + 8 + n % 3), float(y + 8)] for n, (x, y) in enumerate((a, b) for a in range(0, 24, 3) for b in range(0, 24, 3))]  # fmt: skip
+    boxes = [
+        [float(x), float(y), float(x + 8 + n % 3), float(y + 8)]
+        for n, (x, y) in enumerate((a, b) for a in range(0, 24, 3) for b in range(0, 24, 3))
+    ]
     scores = [(37 * n % 101) / 101 for n in range(len(boxes))]
     kept = []  # type: list[int]
     for n in sorted(range(len(boxes)), key=lambda n: -scores[n]):
@@ -81,9 +84,7 @@ def attention_of(module: str, name: str, causal: dict[str, Any]) -> Call:
         for label, how, seen in (("", {}, None), (" causal", causal, lambda i, j: j <= i)):
             more = {word: make() if callable(make) else make for word, make in how.items()}
             got = function(*given, **more)[0, :, 0]
-            found.near(
-                name + label + " float16", got.float().cpu().tolist(), reference.attention(query, key, value, seen)
-            )
+            found.near(name + label + " float16", got.float().cpu().tolist(), reference.attention(query, key, value, seen))
         return dict(found.measured())
 
     return measured
@@ -121,14 +122,8 @@ def scatter(device: Device) -> dict[str, Any]:
     values, at = normal(1, 40), [7 * n % 6 for n in range(40)]
     source, index = _tensor(device, values), _tensor(device, at, "int64")
     groups = [[value for value, n in zip(values, at) if n == group] for group in range(6)]
-    found.near(
-        "scatter float32",
-        module.scatter(source, index, dim=0, reduce="sum").cpu().tolist(),
-        list(map(math.fsum, groups)),
-    )
-    found.near(
-        "scatter_max float32", module.scatter_max(source, index, dim=0)[0].cpu().tolist(), list(map(max, groups))
-    )
+    found.near("scatter float32", module.scatter(source, index, dim=0, reduce="sum").cpu().tolist(), list(map(math.fsum, groups)))
+    found.near("scatter_max float32", module.scatter_max(source, index, dim=0)[0].cpu().tolist(), list(map(max, groups)))
     return dict(found.measured())
 
 
@@ -140,7 +135,9 @@ def sparse(device: Device) -> dict[str, Any]:
     for row, column, value in zip(rows, columns, values):
         dense[row][column] = value
     module = _of("torch_sparse")
-    matrix = module.SparseTensor(row=_tensor(device, rows, "int64"), col=_tensor(device, columns, "int64"), value=_tensor(device, values), sparse_sizes=(3, 3))  # fmt: skip
+    matrix = module.SparseTensor(
+        row=_tensor(device, rows, "int64"), col=_tensor(device, columns, "int64"), value=_tensor(device, values), sparse_sizes=(3, 3)
+    )
     got = module.matmul(matrix, _tensor(device, right))
     found.near("matmul float32", got.cpu().tolist(), reference.matmul(dense, right))
     return dict(found.measured())
@@ -202,11 +199,7 @@ def gated(device: Device) -> dict[str, Any]:
     torch.ops._C.silu_and_mul(out, _tensor(device, rows, "float16"))
     silu = reference.ACTIVATIONS["silu"][0]
     found = Found()
-    found.near(
-        "silu_and_mul float16",
-        out.float().cpu().tolist(),
-        [[silu(x) * y for x, y in zip(row[:32], row[32:])] for row in rows],
-    )
+    found.near("silu_and_mul float16", out.float().cpu().tolist(), [[silu(x) * y for x, y in zip(row[:32], row[32:])] for row in rows])
     return dict(found.measured())
 
 
@@ -224,13 +217,7 @@ def scan(device: Device) -> dict[str, Any]:
             held = [math.exp(dt[d][t] * a[d][n]) * held[n] + dt[d][t] * b[n][t] * u[d][t] for n in range(size)]
             row.append(math.fsum(held[n] * c[n][t] for n in range(size)))
         wanted.append(row)
-    given = [
-        _tensor(device, [u]),
-        _tensor(device, [dt]),
-        _tensor(device, a),
-        _tensor(device, [b]),
-        _tensor(device, [c]),
-    ]
+    given = [_tensor(device, [u]), _tensor(device, [dt]), _tensor(device, a), _tensor(device, [b]), _tensor(device, [c])]
     got = _of("mamba_ssm.ops.selective_scan_interface").selective_scan_fn(*given)
     found.near("selective_scan float32", got[0].cpu().tolist(), wanted)
     return dict(found.measured())
@@ -271,7 +258,7 @@ def pieces(_device: Device) -> dict[str, Any]:
     module, text = _of("sentencepiece"), "the network learns what the network is shown"
     held = io.BytesIO()
     lines = iter([text, "what is shown is learnt", "networks are shown what they learn"] * 4)
-    module.SentencePieceTrainer.train(sentence_iterator=lines, model_writer=held, vocab_size=40, hard_vocab_limit=False, minloglevel=2)  # fmt: skip
+    module.SentencePieceTrainer.train(sentence_iterator=lines, model_writer=held, vocab_size=40, hard_vocab_limit=False, minloglevel=2)
     processor = module.SentencePieceProcessor(model_proto=held.getvalue())
     cut = processor.encode(text)
     right = processor.decode(cut) == text and len(cut) > 3
@@ -309,15 +296,26 @@ def solved(_device: Device) -> dict[str, Any]:
 
 
 _CALLS = {
-    "torchvision": [("nms", "any", nms)], "torchaudio": [("lfilter", "any", lfilter)],
+    "torchvision": [("nms", "any", nms)],
+    "torchaudio": [("lfilter", "any", lfilter)],
     "xformers": [("attention", "gpu", attention_of("xformers.ops", "memory_efficient_attention", {"attn_bias": _lower_triangle}))],
     "flash-attn": [("attention", "gpu", attention_of("flash_attn", "flash_attn_func", {"causal": True}))],
-    "bitsandbytes": [("blockwise", "any", blockwise)], "triton": [("kernel", "gpu", compiled)],
-    "torch-scatter": [("scatter", "any", scatter)], "torch-sparse": [("matmul", "any", sparse)],
-    "torch-cluster": [("knn", "any", nearest("torch_cluster"))], "pytorch3d": [("knn", "any", nearest("pytorch3d"))],
-    "torchao": [("int8", "any", eight_bits)], "apex": [("layer-norm", "gpu", layer_norm)], "vllm": [("kernel", "gpu", gated)],
-    "mamba-ssm": [("scan", "gpu", scan)], "causal-conv1d": [("convolution", "gpu", causal_convolution)],
-    "detectron2": [("nms", "any", turned_boxes)], "sentencepiece": [("pieces", "cpu", pieces)], "tokenizers": [("words", "cpu", words)],
-    "safetensors": [("file", "cpu", kept)], "scipy": [("functions", "cpu", solved)],
-    "onnxruntime": [("beside-torch", "cpu", onnx_with_torch)], "onnxruntime-gpu": [("beside-torch", "cpu", onnx_with_torch)],
-}  # type: dict[str, list[tuple[str, str, Call]]]  # fmt: skip
+    "bitsandbytes": [("blockwise", "any", blockwise)],
+    "triton": [("kernel", "gpu", compiled)],
+    "torch-scatter": [("scatter", "any", scatter)],
+    "torch-sparse": [("matmul", "any", sparse)],
+    "torch-cluster": [("knn", "any", nearest("torch_cluster"))],
+    "pytorch3d": [("knn", "any", nearest("pytorch3d"))],
+    "torchao": [("int8", "any", eight_bits)],
+    "apex": [("layer-norm", "gpu", layer_norm)],
+    "vllm": [("kernel", "gpu", gated)],
+    "mamba-ssm": [("scan", "gpu", scan)],
+    "causal-conv1d": [("convolution", "gpu", causal_convolution)],
+    "detectron2": [("nms", "any", turned_boxes)],
+    "sentencepiece": [("pieces", "cpu", pieces)],
+    "tokenizers": [("words", "cpu", words)],
+    "safetensors": [("file", "cpu", kept)],
+    "scipy": [("functions", "cpu", solved)],
+    "onnxruntime": [("beside-torch", "cpu", onnx_with_torch)],
+    "onnxruntime-gpu": [("beside-torch", "cpu", onnx_with_torch)],
+}  # type: dict[str, list[tuple[str, str, Call]]]

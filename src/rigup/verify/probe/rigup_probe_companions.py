@@ -19,27 +19,50 @@ from rigup_probe import Skip
 
 # Import names that are not the package's, and packages that are worth an import though no file of theirs tells it.
 IMPORTED = {
-    "flash-attn": "flash_attn", "torch-scatter": "torch_scatter", "torch-sparse": "torch_sparse", "torch-cluster": "torch_cluster",
-    "torch-spline-conv": "torch_spline_conv", "pyg-lib": "pyg_lib", "mamba-ssm": "mamba_ssm", "causal-conv1d": "causal_conv1d",
-    "transformer-engine": "transformer_engine", "onnxruntime-gpu": "onnxruntime", "onnxruntime-rocm": "onnxruntime",
-    "faiss-cpu": "faiss", "faiss-gpu": "faiss", "pytorch3d": "pytorch3d", "triton-rocm": "triton", "pytorch-triton-rocm": "triton",
-    "triton-windows": "triton", "nvidia-dali-cuda120": "nvidia.dali",
-}  # fmt: skip
-CALLED = ("torchvision", "torchaudio", "xformers", "flash-attn", "bitsandbytes", "triton", "torch-scatter", "torch-sparse",
-          "torch-cluster", "torchao", "deepspeed", "mamba-ssm", "causal-conv1d", "vllm", "apex", "detectron2", "pytorch3d",
-          "sentencepiece", "tokenizers", "safetensors", "scipy")  # fmt: skip
-_PLAIN = ("sentencepiece", "tokenizers", "safetensors", "scipy")  # which link with no framework and know no device
-_FRAMEWORKS = (
-    "torch",
-    "jax",
-    "jaxlib",
-    "tensorflow",
-    "tensorflow-cpu",
-    "onnxruntime",
-    "onnxruntime-gpu",
-    "numpy",
-    "llama-cpp-python",
+    "flash-attn": "flash_attn",
+    "torch-scatter": "torch_scatter",
+    "torch-sparse": "torch_sparse",
+    "torch-cluster": "torch_cluster",
+    "torch-spline-conv": "torch_spline_conv",
+    "pyg-lib": "pyg_lib",
+    "mamba-ssm": "mamba_ssm",
+    "causal-conv1d": "causal_conv1d",
+    "transformer-engine": "transformer_engine",
+    "onnxruntime-gpu": "onnxruntime",
+    "onnxruntime-rocm": "onnxruntime",
+    "faiss-cpu": "faiss",
+    "faiss-gpu": "faiss",
+    "pytorch3d": "pytorch3d",
+    "triton-rocm": "triton",
+    "pytorch-triton-rocm": "triton",
+    "triton-windows": "triton",
+    "nvidia-dali-cuda120": "nvidia.dali",
+}
+CALLED = (
+    "torchvision",
+    "torchaudio",
+    "xformers",
+    "flash-attn",
+    "bitsandbytes",
+    "triton",
+    "torch-scatter",
+    "torch-sparse",
+    "torch-cluster",
+    "torchao",
+    "deepspeed",
+    "mamba-ssm",
+    "causal-conv1d",
+    "vllm",
+    "apex",
+    "detectron2",
+    "pytorch3d",
+    "sentencepiece",
+    "tokenizers",
+    "safetensors",
+    "scipy",
 )
+_PLAIN = ("sentencepiece", "tokenizers", "safetensors", "scipy")  # which link with no framework and know no device
+_FRAMEWORKS = ("torch", "jax", "jaxlib", "tensorflow", "tensorflow-cpu", "onnxruntime", "onnxruntime-gpu", "numpy", "llama-cpp-python")
 _LEADS = re.compile(r"(torch|jaxlib?|tensorflow|onnxruntime)\b(?![-_])", re.IGNORECASE)
 _LINKED = (b"libtorch", b"libc10")
 _LOOKED = 1 << 22  # bytes of a library in which the names of others stand
@@ -134,9 +157,7 @@ class Companion:
         packages = {file.split("/")[0] for file in files if file.endswith("/__init__.py") and file.count("/") == 1}
         plain = self.name.replace("-", "_")
         usual = [name for name in [*top_level, *sorted(packages)] if name.lower() == plain]
-        public = [
-            name for name in sorted(packages) if not name.startswith("_") and name not in ("test", "tests", "docs")
-        ]
+        public = [name for name in sorted(packages) if not name.startswith("_") and name not in ("test", "tests", "docs")]
         return usual[:1] or public[:1] or [plain]
 
     def _called(self, device: dict[str, Any]) -> bool:

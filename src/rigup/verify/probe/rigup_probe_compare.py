@@ -36,10 +36,7 @@ class Found:
     def measured(self) -> dict[str, Any]:
         """The measurement for the probe's event."""
         results = {"errors": self.errors, "wrong": self.wrong, "elsewhere": self.elsewhere, "left": self.left}
-        return {
-            name: list(dict.fromkeys(result)) if isinstance(result, list) else result
-            for name, result in results.items()
-        }
+        return {name: list(dict.fromkeys(result)) if isinstance(result, list) else result for name, result in results.items()}
 
 
 def listed(array: Any) -> Nested:
@@ -101,8 +98,14 @@ def distributed(normal: list[float], uniform: list[float], integers: list[int]) 
     """Statistics of random numbers: 100,000 each, normal, uniform in [0, 1) and integers below ten."""
     middle = math.fsum(normal) / len(normal)
     spread = math.sqrt(math.fsum((value - middle) ** 2 for value in normal) / len(normal))
-    return {"mean": middle, "deviation": spread, "least": min(uniform), "most": max(uniform),
-            "middle": math.fsum(uniform) / len(uniform), "kept": sum(integers) / len(integers) / 4.5}  # fmt: skip
+    return {
+        "mean": middle,
+        "deviation": spread,
+        "least": min(uniform),
+        "most": max(uniform),
+        "middle": math.fsum(uniform) / len(uniform),
+        "kept": sum(integers) / len(integers) / 4.5,
+    }
 
 
 def misdistributed(normal: list[float], uniform: list[float], integers: list[int]) -> list[str]:

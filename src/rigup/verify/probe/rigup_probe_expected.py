@@ -50,10 +50,7 @@ def each(function: Callable[..., Any], *arrays: Nested) -> Nested:
     if not any(isinstance(array, (list, tuple)) for array in arrays):
         return function(*arrays)
     size = next(len(array) for array in arrays if isinstance(array, (list, tuple)))
-    return [
-        each(function, *(array[at] if isinstance(array, (list, tuple)) else array for array in arrays))
-        for at in range(size)
-    ]
+    return [each(function, *(array[at] if isinstance(array, (list, tuple)) else array for array in arrays)) for at in range(size)]
 
 
 def rounded(kind: str, array: Nested) -> Nested:
@@ -94,9 +91,7 @@ def matmul(left: Nested, right: Nested) -> Nested:
     return [[dot(row, column) for column in columns] for row in left]
 
 
-def conv2d(
-    pictures: Nested, kernels: Nested, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1
-) -> Nested:
+def conv2d(pictures: Nested, kernels: Nested, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1) -> Nested:
     """The cross-correlation of pictures (number, channel, row, column) with kernels (out, channel of the group, …)."""
     padded = [[_framed(channel, padding) for channel in picture] for picture in pictures]
     high, wide, reach = len(kernels[0][0]), len(kernels[0][0][0]), len(kernels) // groups
@@ -139,10 +134,7 @@ def conv2d_kernel_gradient(pictures: Nested, kernels: Nested, weights: Nested) -
             for column, weight in enumerate(line)
         )
 
-    return [
-        [[[slope(o, c, i, j) for j in range(wide)] for i in range(high)] for c in range(len(kernels[0]))]
-        for o in range(len(kernels))
-    ]
+    return [[[[slope(o, c, i, j) for j in range(wide)] for i in range(high)] for c in range(len(kernels[0]))] for o in range(len(kernels))]
 
 
 def pooled(pictures: Nested, function: Callable[[list[float]], float], size: int = 2) -> Nested:
@@ -247,10 +239,7 @@ def determinant(matrix: Nested) -> float:
 def fourier(values: list[Any], sign: int = -1) -> list[complex]:
     """The discrete Fourier transform, not scaled."""
     step = 2j * math.pi * sign / len(values)
-    return [
-        sum(value * cmath.exp(step * (k * n % len(values))) for n, value in enumerate(values))
-        for k in range(len(values))
-    ]
+    return [sum(value * cmath.exp(step * (k * n % len(values))) for n, value in enumerate(values)) for k in range(len(values))]
 
 
 def sigmoid(x: float) -> float:

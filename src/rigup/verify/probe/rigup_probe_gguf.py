@@ -34,8 +34,11 @@ class Part(NamedTuple):
 
 def matrices(shape: Shape) -> dict[str, tuple[int, int]]:
     """All tensors of a model by name, with rows and columns; one row is a vector."""
-    shapes = {"token_embd.weight": (shape.vocabulary, shape.width), "output_norm.weight": (1, shape.width),
-            "output.weight": (shape.vocabulary, shape.width)}  # fmt: skip
+    shapes = {
+        "token_embd.weight": (shape.vocabulary, shape.width),
+        "output_norm.weight": (1, shape.width),
+        "output.weight": (shape.vocabulary, shape.width),
+    }
     for layer in range(shape.layers):
         name = "blk." + str(layer) + "."
         for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
@@ -60,10 +63,16 @@ def write(file: IO[bytes], shape: Shape, parts: list[Part]) -> None:
 
 
 def _facts(shape: Shape) -> list[bytes]:
-    whole = {"context_length": shape.context, "embedding_length": shape.width, "block_count": shape.layers,
-             "feed_forward_length": shape.inner, "attention.head_count": shape.heads,
-             "attention.head_count_kv": shape.heads, "rope.dimension_count": shape.width // shape.heads,
-             "vocab_size": shape.vocabulary}  # fmt: skip
+    whole = {
+        "context_length": shape.context,
+        "embedding_length": shape.width,
+        "block_count": shape.layers,
+        "feed_forward_length": shape.inner,
+        "attention.head_count": shape.heads,
+        "attention.head_count_kv": shape.heads,
+        "rope.dimension_count": shape.width // shape.heads,
+        "vocab_size": shape.vocabulary,
+    }
     pieces, kinds = _pieces(shape.vocabulary)
     return [
         _text("general.architecture") + struct.pack("<I", _TEXT) + _text("llama"),
@@ -75,9 +84,11 @@ def _facts(shape: Shape) -> list[bytes]:
         _list("tokenizer.ggml.tokens", _TEXT, [_text(piece) for piece in pieces]),
         _list("tokenizer.ggml.scores", _FLOAT, [struct.pack("<f", -v) for v in range(shape.vocabulary)]),
         _list("tokenizer.ggml.token_type", _I32, [struct.pack("<i", kind) for kind in kinds]),
-        *(_text("tokenizer.ggml." + name) + struct.pack("<II", _U32, value)
-          for name, value in (("bos_token_id", 1), ("eos_token_id", 2), ("unknown_token_id", 0))),
-    ]  # fmt: skip
+        *(
+            _text("tokenizer.ggml." + name) + struct.pack("<II", _U32, value)
+            for name, value in (("bos_token_id", 1), ("eos_token_id", 2), ("unknown_token_id", 0))
+        ),
+    ]
 
 
 def _pieces(count: int) -> tuple[list[str], list[int]]:

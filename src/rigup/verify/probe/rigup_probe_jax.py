@@ -38,11 +38,14 @@ def devices() -> list[Any]:
 def _device(device: Any) -> dict[str, Any]:
     platform_version = str(getattr(device.client, "platform_version", "")).lower()
     named = {"cuda": "nvidia", "rocm": "amd", "metal": "apple", "oneapi": "intel"}
-    vendor = next(
-        (vendor for word, vendor in named.items() if word in platform_version or word in device.platform.lower()), ""
-    )
-    return {"id": device.platform.lower() + ":" + str(device.id), "type": device.platform.lower(), "index": device.id,
-            "vendor": vendor, "name": device.device_kind}  # fmt: skip
+    vendor = next((vendor for word, vendor in named.items() if word in platform_version or word in device.platform.lower()), "")
+    return {
+        "id": device.platform.lower() + ":" + str(device.id),
+        "type": device.platform.lower(),
+        "index": device.id,
+        "vendor": vendor,
+        "name": device.device_kind,
+    }
 
 
 def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:
@@ -59,12 +62,7 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
         yield name, rows_check(*_TABLES[name])
     for name in ("float16", "bfloat16", *(("float64",) if device["type"] in ("cpu", "gpu", "cuda") else ())):
         yield "matmul-" + name, _product(name)
-    for name, check in (
-        ("matmul-integers", integer_product),
-        ("random", numbers),
-        ("unusual", unusual),
-        ("training-step", training_step),
-    ):
+    for name, check in (("matmul-integers", integer_product), ("random", numbers), ("unusual", unusual), ("training-step", training_step)):
         yield name, check
     yield "primitives", rows_check(*_TABLES["primitives"])
     yield "sets", rows_check(*(table for tables in _TABLES.values() for table in tables), outside=True)
@@ -80,16 +78,17 @@ def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
     for kind in ("int32", "float32", "bfloat16"):
         count = moved(device, list(range(1, 11)), kind)
         named = {
-            "sum": (lambda x: x.sum(), 55), "product": (lambda x: (x * x).sum(), 385), "compared": (lambda x: (x > 4).sum(), 6),
-            "joined": (lambda x: jnp.concatenate([x, x]), [*range(1, 11)] * 2), "turned": (lambda x: x[::-1].reshape(2, 5).T, [[10, 5], [9, 4], [8, 3], [7, 2], [6, 1]]),
-            "stacked": (lambda x: jnp.stack([x, -x])[1], [-n for n in range(1, 11)]), "padded": (lambda x: jnp.pad(x, (1, 0)), list(range(11))),
-        }  # type: dict[str, tuple[Any, Any]]  # fmt: skip
+            "sum": (lambda x: x.sum(), 55),
+            "product": (lambda x: (x * x).sum(), 385),
+            "compared": (lambda x: (x > 4).sum(), 6),
+            "joined": (lambda x: jnp.concatenate([x, x]), [*range(1, 11)] * 2),
+            "turned": (lambda x: x[::-1].reshape(2, 5).T, [[10, 5], [9, 4], [8, 3], [7, 2], [6, 1]]),
+            "stacked": (lambda x: jnp.stack([x, -x])[1], [-n for n in range(1, 11)]),
+            "padded": (lambda x: jnp.pad(x, (1, 0)), list(range(11))),
+        }  # type: dict[str, tuple[Any, Any]]
         if kind == "bfloat16":
             del named["product"]  # which has no exact sum there
-        for way, run in (
-            ("compiled", jax.jit),
-            *([("called", lambda function: function)] if kind == "float32" or device["full"] else []),
-        ):
+        for way, run in (("compiled", jax.jit), *([("called", lambda function: function)] if kind == "float32" or device["full"] else [])):
             done = run(lambda x, named=named: {name: function(x) for name, (function, _right) in named.items()})(count)
             for name, (_function, right) in named.items():
                 found.exact(name + " " + way + " " + kind, host(done[name]), right)
@@ -103,8 +102,11 @@ def copy_host(device: dict[str, Any]) -> dict[str, Any]:
     bits = draw.getrandbits(32 * 262_147).to_bytes(4 * 262_147, "little")
     held = jax.device_put(np.frombuffer(bits, np.int32), device_of(device))
     copied = jnp.array(held, copy=True)
-    found = {"plain": np.asarray(held).tobytes() == bits, "copied": np.asarray(copied).tobytes() == bits,
-             "got": np.asarray(jax.device_get(held)).tobytes() == bits}  # fmt: skip
+    found = {
+        "plain": np.asarray(held).tobytes() == bits,
+        "copied": np.asarray(copied).tobytes() == bits,
+        "got": np.asarray(jax.device_get(held)).tobytes() == bits,
+    }
     return {"wrong": [name for name, right in found.items() if not right], "elsewhere": elsewhere(device, bits=held)}
 
 
@@ -125,13 +127,17 @@ def _multiplied(device: dict[str, Any], kind: str) -> dict[str, Any]:
     left_array, other, wanted = moved(device, left, kind), moved(device, right, kind), reference.matmul(left, right)
     exactly = {"precision": "highest"}
     functions = {
-        "matmul": lambda x, y: jnp.matmul(x, y, **exactly), "dot": lambda x, y: jnp.dot(x, y, **exactly),
-        "einsum": lambda x, y: jnp.einsum("ij,jk->ik", x, y, **exactly), "lax.dot": lambda x, y: jax.lax.dot(x, y, precision=jax.lax.Precision.HIGHEST),
-        "tensordot": lambda x, y: jnp.tensordot(x, y, 1, **exactly), "matmul of a transpose": lambda x, y: jnp.matmul(y.T, x.T, **exactly).T,
+        "matmul": lambda x, y: jnp.matmul(x, y, **exactly),
+        "dot": lambda x, y: jnp.dot(x, y, **exactly),
+        "einsum": lambda x, y: jnp.einsum("ij,jk->ik", x, y, **exactly),
+        "lax.dot": lambda x, y: jax.lax.dot(x, y, precision=jax.lax.Precision.HIGHEST),
+        "tensordot": lambda x, y: jnp.tensordot(x, y, 1, **exactly),
+        "matmul of a transpose": lambda x, y: jnp.matmul(y.T, x.T, **exactly).T,
         "dot_general": lambda x, y: jax.lax.dot_general(x, y, (((1,), (0,)), ((), ())), precision=jax.lax.Precision.HIGHEST),
-        "vmap": lambda x, y: jax.vmap(lambda row: jnp.matmul(row, y, **exactly))(x), "vdot": lambda x, y: jnp.vdot(x[0], y[:, 0], **exactly)[None],
+        "vmap": lambda x, y: jax.vmap(lambda row: jnp.matmul(row, y, **exactly))(x),
+        "vdot": lambda x, y: jnp.vdot(x[0], y[:, 0], **exactly)[None],
         "batch": lambda x, y: jnp.matmul(jnp.stack([x, -x]), y, **exactly)[1] * -1,
-    }  # type: dict[str, Any]  # fmt: skip
+    }  # type: dict[str, Any]
     ways = {**functions, "@": lambda x, y: x @ y} if every else {"matmul": functions["matmul"]}
     with jax.default_matmul_precision("highest"):
         done = jax.jit(lambda x, y: {name: way(x, y) for name, way in ways.items()})(left_array, other)
@@ -166,8 +172,13 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
     """Forward in several forms and types, and the gradients of pictures and kernels."""
     found = Found()
     pictures, kernels, grouped = normal(1, 2, 4, 9, 11), normal(2, 6, 4, 3, 3), normal(3, 8, 2, 3, 3)
-    forms = {"plain": (kernels, {}), "padded": (kernels, {"padding": 1}), "strided": (kernels, {"stride": 2}),
-             "dilated": (kernels, {"dilation": 2}), "grouped": (grouped, {"groups": 2})}  # type: dict[str, Any]  # fmt: skip
+    forms = {
+        "plain": (kernels, {}),
+        "padded": (kernels, {"padding": 1}),
+        "strided": (kernels, {"stride": 2}),
+        "dilated": (kernels, {"dilation": 2}),
+        "grouped": (grouped, {"groups": 2}),
+    }  # type: dict[str, Any]
     for kind in ("float32", "float16", "bfloat16"):
         given, of = rounded(kind, pictures), " " + kind
         for name, (kernel, how) in forms.items() if kind == "float32" else [("plain", forms["plain"])]:
@@ -178,12 +189,10 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
     weights = normal(4, 2, 6, 7, 9)
     tensors = [moved(device, values) for values in (rounded("float32", pictures), rounded("float32", kernels), weights)]
     slope = jax.jit(jax.grad(lambda x, k, w: (_convolved(x, k) * w).sum(), argnums=(0, 1)))(*tensors)
-    found.near(
-        "gradient of kernels float32", host(slope[1]), reference.conv2d_kernel_gradient(pictures, kernels, weights)
-    )
+    found.near("gradient of kernels float32", host(slope[1]), reference.conv2d_kernel_gradient(pictures, kernels, weights))
     flipped = [[[row[::-1] for row in kernels[o][c][::-1]] for o in range(6)] for c in range(4)]
     found.near("gradient of pictures float32", host(slope[0]), reference.conv2d(weights, flipped, padding=2))
-    for name, start, step, function in (("max pooling", -math.inf, jax.lax.max, max), ("sum pooling", 0.0, jax.lax.add, math.fsum)):  # fmt: skip
+    for name, start, step, function in (("max pooling", -math.inf, jax.lax.max, max), ("sum pooling", 0.0, jax.lax.add, math.fsum)):
         got = jax.lax.reduce_window(tensors[0], start, step, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
         found.near(name + " float32", host(got), reference.pooled(pictures, function))
     return dict(found.measured())
@@ -193,9 +202,14 @@ def _convolved(x: Any, k: Any, stride: int = 1, padding: int = 0, dilation: int 
     if (stride, padding, dilation, groups) == (1, 0, 1, 1):
         return jax.lax.conv(x, k, (1, 1), "VALID", precision=jax.lax.Precision.HIGHEST)
     return jax.lax.conv_general_dilated(
-        x, k, (stride, stride), [(padding, padding)] * 2, rhs_dilation=(dilation, dilation),
-        feature_group_count=groups, precision=jax.lax.Precision.HIGHEST,
-    )  # fmt: skip
+        x,
+        k,
+        (stride, stride),
+        [(padding, padding)] * 2,
+        rhs_dilation=(dilation, dilation),
+        feature_group_count=groups,
+        precision=jax.lax.Precision.HIGHEST,
+    )
 
 
 def numbers(device: dict[str, Any]) -> dict[str, Any]:
@@ -203,10 +217,7 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
     with jax.default_device(device_of(device)):
         drawn = [_drawn(jax.random.PRNGKey(seed)) for seed in (1, 1, 2)]
         key = jax.random.PRNGKey(1)
-        streams = [
-            host(jax.random.uniform(subkey, (9,)))
-            for subkey in (key, *jax.random.split(key), jax.random.fold_in(key, 5))
-        ]
+        streams = [host(jax.random.uniform(subkey, (9,))) for subkey in (key, *jax.random.split(key), jax.random.fold_in(key, 5))]
         order = host(jax.random.permutation(jax.random.PRNGKey(3), 1000))
         kept = host(jax.random.bernoulli(jax.random.PRNGKey(4), 0.3, (20_000,)))
         picked = host(jax.random.categorical(jax.random.PRNGKey(5), jnp.log(jnp.array([0.2, 0.8])), shape=(20_000,)))
@@ -214,20 +225,24 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
     found = {
         "split": len(set(map(str, streams))) == 4,
         "permutation": sorted(order) == list(range(1000)) != order,
-        "bernoulli": abs(sum(kept) / 20_000 - 0.3) < 0.02, "categorical": abs(sum(picked) / 20_000 - 0.8) < 0.02,
-    }  # fmt: skip
+        "bernoulli": abs(sum(kept) / 20_000 - 0.3) < 0.02,
+        "categorical": abs(sum(picked) / 20_000 - 0.8) < 0.02,
+    }
     wrong = misdistributed(*first) + [name for name, right in found.items() if not right]
-    return {"statistics": distributed(*first), "wrong": wrong, "repeats": first == again,
-            "differs": all(value != two for value, two in zip(first, other)),
-            "elsewhere": elsewhere(device, normal=drawn[0][0])}  # fmt: skip
+    return {
+        "statistics": distributed(*first),
+        "wrong": wrong,
+        "repeats": first == again,
+        "differs": all(value != two for value, two in zip(first, other)),
+        "elsewhere": elsewhere(device, normal=drawn[0][0]),
+    }
 
 
 numbers.__name__ = "random"
 
 
 def _drawn(key: Any) -> list[Any]:
-    return [jax.random.normal(key, (100_000,)), jax.random.uniform(key, (100_000,)),
-            jax.random.randint(key, (100_000,), 0, 10)]  # fmt: skip
+    return [jax.random.normal(key, (100_000,)), jax.random.uniform(key, (100_000,)), jax.random.randint(key, (100_000,), 0, 10)]
 
 
 def training_step(device: dict[str, Any]) -> dict[str, Any]:
@@ -256,8 +271,10 @@ def evidence(device: dict[str, Any]) -> dict[str, Any]:
     values = np.ones((_SIDE, _SIDE), np.float32)
     here, away = jax.device_put(values, cpu), jax.device_put(values, device_of(device))
     times = jax.jit(jnp.matmul)
-    rates = {"cpu_rate": rate(_SIDE, lambda: times(here, here).block_until_ready()),
-            "rate": rate(_SIDE, lambda: times(away, away).block_until_ready())}  # fmt: skip
+    rates = {
+        "cpu_rate": rate(_SIDE, lambda: times(here, here).block_until_ready()),
+        "rate": rate(_SIDE, lambda: times(away, away).block_until_ready()),
+    }
     before = _in_use(device)
     kept = jax.device_put(np.ones((64 << 20) // 4, np.float32), device_of(device)).block_until_ready()
     grown = {name: value - before[name] for name, value in _in_use(device).items() if name in before}

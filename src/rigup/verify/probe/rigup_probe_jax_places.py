@@ -16,11 +16,7 @@ Case = Any  # a function, its inputs, and what is wanted of it
 
 def device_of(device: dict[str, Any]) -> Any:
     """JAX's own object of a device."""
-    return next(
-        jax_device
-        for jax_device in jax.devices(device["type"])
-        if device["type"] == "cpu" or jax_device.id == device["index"]
-    )
+    return next(jax_device for jax_device in jax.devices(device["type"]) if device["type"] == "cpu" or jax_device.id == device["index"])
 
 
 def moved(device: dict[str, Any], value: Nested, kind: str = "float32") -> Any:
@@ -58,9 +54,7 @@ def elsewhere(device: dict[str, Any], **results: Any) -> list[Any]:
 
 def compared(device: dict[str, Any], found: Found, kind: str, cases: dict[str, Case], exact: bool = False) -> None:
     """Each case compiled with all others in one program; where all is to be tried, also called by itself."""
-    inputs = {
-        name: [moved(device, values, kind) for values in given] for name, (_function, given, _wanted) in cases.items()
-    }
+    inputs = {name: [moved(device, values, kind) for values in given] for name, (_function, given, _wanted) in cases.items()}
     functions: dict[str, Callable[..., Any]] = {name: function for name, (function, _given, _wanted) in cases.items()}
     with jax.default_matmul_precision("highest") if kind == "float32" else contextlib.nullcontext():
         done = jax.jit(lambda held: {name: function(*held[name]) for name, function in functions.items()})(inputs)
@@ -71,7 +65,11 @@ def compared(device: dict[str, Any], found: Found, kind: str, cases: dict[str, C
             judge(name + way + " " + kind, host(got), cases[name][2])
             if hasattr(got, "devices"):
                 found.elsewhere += elsewhere(device, **{name: got})
-    left = [name for name, (_f, given, _w) in cases.items() if any(host(array) != host(moved(device, two, kind)) for array, two in zip(inputs[name], given) if not _odd(two))]  # fmt: skip
+    left = [
+        name
+        for name, (_f, given, _w) in cases.items()
+        if any(host(array) != host(moved(device, two, kind)) for array, two in zip(inputs[name], given) if not _odd(two))
+    ]
     found.wrong += [name + " leaves its inputs alone" for name in left]
 
 

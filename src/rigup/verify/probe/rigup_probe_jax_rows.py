@@ -43,9 +43,7 @@ class Item(NamedTuple):
         return self.way + self.name
 
 
-def rows_check(
-    *tables: Callable[[], Iterator[Row]], outside: bool = False
-) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def rows_check(*tables: Callable[[], Iterator[Row]], outside: bool = False) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The check of some tables. `outside`: of those that no program can hold, for the shape of the result hangs on the numbers."""
 
     def checked(device: dict[str, Any]) -> dict[str, Any]:
@@ -53,9 +51,7 @@ def rows_check(
         rows = [row for table in tables for row in table() if row.eager == outside]
         items = [item for row in rows for item in _items(device, row)]
         for scope, several in _sorts(items):
-            with scope, jax.default_matmul_precision("highest"), jax.default_device(device_of(device)), np.errstate(
-                all="ignore"
-            ):
+            with scope, jax.default_matmul_precision("highest"), jax.default_device(device_of(device)), np.errstate(all="ignore"):
                 for at in range(0, len(several), 1 if outside else _PIECE):
                     if BUDGET.over():
                         found.left += [several[at].label]
@@ -85,18 +81,10 @@ def _items(device: dict[str, Any], row: Row) -> Iterator[Item]:
             continue
         for kind, numbers in _types(device, row).items():
             row_forms = forms(row, kind)
-            yield from [
-                Item(row, name, kind, row_forms[at]) for at in numbers if -len(row_forms) <= at < len(row_forms)
-            ]
+            yield from [Item(row, name, kind, row_forms[at]) for at in numbers if -len(row_forms) <= at < len(row_forms)]
             if device["full"] and kind == "float32" and row.shapes in (ONE, TWO) and row.call is None and not row.eager:
                 yield Item(row, name, kind, row_forms[0], "vmap of ")
-        if (
-            row.slope
-            and not row.eager
-            and name == row.names[0]
-            and row.types != "i"
-            and (device["full"] or not name.startswith(_AGAINST))
-        ):
+        if row.slope and not row.eager and name == row.names[0] and row.types != "i" and (device["full"] or not name.startswith(_AGAINST)):
             slope = _slope(row)
             if slope is not None:
                 yield Item(row, name, "float32", slope, "gradient of ")
@@ -148,9 +136,7 @@ def _slope(row: Row) -> Any:
         output = row.wanted(*traced)
         results = list(output) if isinstance(output, (tuple, list)) else [output]
         weights = [values((-2, 2), result.shape, at + 3) for at, result in enumerate(results)]
-        tape.differentiate(
-            [x for result in results for x in result.flat], [x for weight in weights for x in weight.flat]
-        )
+        tape.differentiate([x for result in results for x in result.flat], [x for weight in weights for x in weight.flat])
     except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError):
         return None
     finally:
@@ -246,17 +232,13 @@ def _again(item: Item, function: Any) -> None:
     plain = [np.array(grid.flat).reshape(grid.shape).astype(getattr(jnp, item.kind)) for grid in item.form.grids]
     with contextlib.suppress(TypeError, ValueError, IndexError):
         for turn in range(1, _AGAIN + 1):
-            item.row.called(
-                function, [jnp.asarray(np.roll(array, turn, 0) if array.ndim else array) for array in plain]
-            )
+            item.row.called(function, [jnp.asarray(np.roll(array, turn, 0) if array.ndim else array) for array in plain])
 
 
 def _at_once(found: Found, item: Item) -> None:
     """Outside of a program: its result's shape hangs on the numbers."""
     function = resolved(item.name)
-    given = [
-        jnp.asarray(np.array(grid.flat).reshape(grid.shape).astype(getattr(jnp, item.kind))) for grid in item.form.grids
-    ]
+    given = [jnp.asarray(np.array(grid.flat).reshape(grid.shape).astype(getattr(jnp, item.kind))) for grid in item.form.grids]
     try:
         _again(item, function)
         note_result(found, item.row, item.kind, item.form, _host(_called(item, function, given)), item.label)
@@ -269,9 +251,7 @@ def _refused(found: Found, item: Item, error: Exception) -> None:
     if isinstance(error, NotImplementedError) or any(word in str(error) for word in _LEFT):
         found.left.append(item.label + " " + item.kind)
     else:
-        found.wrong.append(
-            item.label + " " + item.kind + ": " + type(error).__name__ + " " + str(error).split("\n", 1)[0][:100]
-        )
+        found.wrong.append(item.label + " " + item.kind + ": " + type(error).__name__ + " " + str(error).split("\n", 1)[0][:100])
 
 
 def _noted(device: dict[str, Any], found: Found, item: Item, results: Any) -> None:

@@ -73,8 +73,7 @@ def _weights() -> Weights:
         size = 1.5 / math.sqrt(columns)
         return [array("f", [draw.gauss(0, size) for _ in range(columns)]).tolist() for _ in range(rows)]
 
-    return {name: [[1.0] * columns] if rows == 1 else matrix(rows, columns)
-            for name, (rows, columns) in matrices(_SHAPE).items()}  # fmt: skip
+    return {name: [[1.0] * columns] if rows == 1 else matrix(rows, columns) for name, (rows, columns) in matrices(_SHAPE).items()}
 
 
 def _times(rows: list[list[float]], vector: list[float]) -> list[float]:
@@ -92,10 +91,7 @@ def _turned(vector: list[float], place: int) -> list[float]:
     for at in range(0, _SHAPE.width, 2):
         angle = place / BASE ** ((at % size) / size)
         x, y = vector[at], vector[at + 1]
-        turned[at], turned[at + 1] = (
-            x * math.cos(angle) - y * math.sin(angle),
-            x * math.sin(angle) + y * math.cos(angle),
-        )
+        turned[at], turned[at + 1] = (x * math.cos(angle) - y * math.sin(angle), x * math.sin(angle) + y * math.cos(angle))
     return turned
 
 
@@ -103,11 +99,7 @@ def _reference(weights: Weights, tokens: list[int]) -> list[float]:
     """The logarithm of each token's probability after these."""
     states = [list(weights["token_embd.weight"][token]) for token in tokens]
     for layer in range(_SHAPE.layers):
-        held = {
-            name.split(".", 2)[2]: tensor
-            for name, tensor in weights.items()
-            if name.startswith("blk." + str(layer) + ".")
-        }
+        held = {name.split(".", 2)[2]: tensor for name, tensor in weights.items() if name.startswith("blk." + str(layer) + ".")}
         states = _fed(held, _attended(held, states))
     logits = _times(weights["output.weight"], _normed(states[-1]))
     most = max(logits)
@@ -119,22 +111,17 @@ def _attended(held: Weights, states: list[list[float]]) -> list[list[float]]:
     """The attention of each state to itself and those before it."""
     normed = [_normed(state) for state in states]
     query, key = (
-        [_turned(_times(held[name], state), place) for place, state in enumerate(normed)]
-        for name in ("attn_q.weight", "attn_k.weight")
+        [_turned(_times(held[name], state), place) for place, state in enumerate(normed)] for name in ("attn_q.weight", "attn_k.weight")
     )
     value = [_times(held["attn_v.weight"], state) for state in normed]
     size, found = _SHAPE.width // _SHAPE.heads, []
     for place, state in enumerate(states):
         mixed = []  # type: list[float]
         for head in (slice(at, at + size) for at in range(0, _SHAPE.width, size)):
-            scores = [
-                math.fsum(a * b for a, b in zip(query[place][head], earlier[head])) / math.sqrt(size)
-                for earlier in key[: place + 1]
-            ]
+            scores = [math.fsum(a * b for a, b in zip(query[place][head], earlier[head])) / math.sqrt(size) for earlier in key[: place + 1]]
             shares = [math.exp(score - max(scores)) for score in scores]
             mixed += [
-                math.fsum(share * row[at] for share, row in zip(shares, value)) / math.fsum(shares)
-                for at in range(_SHAPE.width)[head]
+                math.fsum(share * row[at] for share, row in zip(shares, value)) / math.fsum(shares) for at in range(_SHAPE.width)[head]
             ]
         found.append([a + b for a, b in zip(state, _times(held["attn_output.weight"], mixed))])
     return found

@@ -33,8 +33,18 @@ def engine() -> Any:
 
 def vendor_of(description: str) -> str:
     """Whose chip it is, by the words of a backend."""
-    words = {"cuda": "nvidia", "rocm": "amd", "metal": "apple", "mtl": "apple", "nvidia": "nvidia", "amd": "amd",
-             "radeon": "amd", "apple": "apple", "intel": "intel", "sycl": "intel"}  # fmt: skip
+    words = {
+        "cuda": "nvidia",
+        "rocm": "amd",
+        "metal": "apple",
+        "mtl": "apple",
+        "nvidia": "nvidia",
+        "amd": "amd",
+        "radeon": "amd",
+        "apple": "apple",
+        "intel": "intel",
+        "sycl": "intel",
+    }
     return next((maker for word, maker in words.items() if word in description.lower()), "")
 
 
@@ -60,9 +70,7 @@ class Library:
 
     def devices(self) -> list[Device]:
         """All that it lists, the CPU last."""
-        found = [
-            listed for listed in self._listed() if listed[0] in (1, 2)
-        ]  # a GPU, and one that shares the main memory
+        found = [listed for listed in self._listed() if listed[0] in (1, 2)]  # a GPU, and one that shares the main memory
         return [*(_device(name, index, described) for index, (_kind, name, described) in enumerate(found)), CPU]
 
     def _listed(self) -> Iterator[tuple[int, str, str]]:
@@ -78,11 +86,7 @@ class Library:
         """Bytes of memory that a GPU has free."""
         ggml = importlib.import_module("llama_cpp._ggml").libggml
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
-        pointers = [
-            pointer
-            for pointer in _pointers(ggml)
-            if _string_of(ggml, "ggml_backend_dev_name", pointer).lower() == device["id"]
-        ]
+        pointers = [pointer for pointer in _pointers(ggml) if _string_of(ggml, "ggml_backend_dev_name", pointer).lower() == device["id"]]
         if pointers:
             ggml.ggml_backend_dev_memory(ctypes.c_void_p(pointers[0]), ctypes.byref(free), ctypes.byref(total))
         return free.value

@@ -69,18 +69,25 @@ def _small_products(found: Found, kind: str, left: Any, right: Any) -> None:
     strided = np.array([[item for value in row for item in (value, 9.0)] for row in left], kind)[:, ::2]
     into = np.empty((len(left), len(right[0])), kind)
     products = {
-        "matmul": np.matmul(left_array, other), "dot": np.dot(left_array, other), "@": left_array @ other, "method dot": left_array.dot(other),
-        "einsum": _summed("ij,jk->ik", left_array, other), "tensordot": np.tensordot(left_array, other, 1),
+        "matmul": np.matmul(left_array, other),
+        "dot": np.dot(left_array, other),
+        "@": left_array @ other,
+        "method dot": left_array.dot(other),
+        "einsum": _summed("ij,jk->ik", left_array, other),
+        "tensordot": np.tensordot(left_array, other, 1),
         "inner": np.inner(left_array, np.array(turned(right), kind)),
         "matmul of a transpose": np.array(turned(left), kind).T @ other,
         "matmul by a transpose": left_array @ np.array(turned(right), kind).T,
         "matmul of columns": np.asfortranarray(left_array) @ np.asfortranarray(other),
-        "matmul with steps": strided @ other, "matmul into": np.matmul(left_array, other, out=into),
-    }  # fmt: skip
+        "matmul with steps": strided @ other,
+        "matmul into": np.matmul(left_array, other, out=into),
+    }
     for name, got in products.items():
         _worst(found, name + " " + kind, error(got, wanted))
-    for name, got in (("batch", np.matmul(np.stack([left_array, -left_array, left_array + left_array]), other)),
-                      ("einsum of a batch", _summed("bij,jk->bik", np.stack([left_array, -left_array, left_array + left_array]), other))):  # fmt: skip
+    for name, got in (
+        ("batch", np.matmul(np.stack([left_array, -left_array, left_array + left_array]), other)),
+        ("einsum of a batch", _summed("bij,jk->bik", np.stack([left_array, -left_array, left_array + left_array]), other)),
+    ):
         _worst(found, name + " " + kind, error(got, [reference.each(lambda x, f=f: f * x, wanted) for f in (1, -1, 2)]))
     vector = np.array(left[0], kind)
     for name, got in (("vector", vector @ other), ("vector dot", np.dot(vector, other))):
@@ -88,7 +95,7 @@ def _small_products(found: Found, kind: str, left: Any, right: Any) -> None:
     column = [row[0] for row in right]
     right_one = reference.dot(left[0], column)
     scale = max(1.0, len(column) ** 0.5)
-    for name, got in (("vdot", np.vdot(vector, np.array(column, kind))), ("dot of vectors", vector.dot(np.array(column, kind)))):  # fmt: skip
+    for name, got in (("vdot", np.vdot(vector, np.array(column, kind))), ("dot of vectors", vector.dot(np.array(column, kind)))):
         _worst(found, name + " " + kind, abs(float(got) - right_one) / scale)
     _worst(found, "outer " + kind, error(np.outer(vector, other[0]), [[a * b for b in right[0]] for a in left[0]]))
     if listed(left_array) != left or listed(other) != right:
@@ -125,10 +132,14 @@ def integer_product(_device: dict[str, Any]) -> dict[str, Any]:
     """Products of whole numbers have one right answer."""
     found = Found()
     for kind in _INTEGERS:
-        left, right = (whole(seed, 0 if kind[0] == "u" else -4, 4, *shape) for seed, shape in ((1, (9, 7)), (2, (7, 11))))  # fmt: skip
+        left, right = (whole(seed, 0 if kind[0] == "u" else -4, 4, *shape) for seed, shape in ((1, (9, 7)), (2, (7, 11))))
         left_array, other, wanted = np.array(left, kind), np.array(right, kind), reference.matmul(left, right)
-        products = {"matmul": left_array @ other, "dot": np.dot(left_array, other), "einsum": np.einsum("ij,jk->ik", left_array, other),
-                "tensordot": np.tensordot(left_array, other, 1)}  # fmt: skip
+        products = {
+            "matmul": left_array @ other,
+            "dot": np.dot(left_array, other),
+            "einsum": np.einsum("ij,jk->ik", left_array, other),
+            "tensordot": np.tensordot(left_array, other, 1),
+        }
         for name, got in products.items():
             found.exact(name + " " + kind, got.astype(object).tolist(), wanted)
     return dict(found.measured())
@@ -144,9 +155,11 @@ def numbers(_device: dict[str, Any]) -> dict[str, Any]:
     wrong += [] if all(abs(picked.count(value) - 1000) < 150 for value in (3, 5, 7)) else ["choice"]
     first, again, other = drawn
     return {
-        "statistics": distributed(*first["generator"]), "wrong": wrong, "repeats": first == again,
+        "statistics": distributed(*first["generator"]),
+        "wrong": wrong,
+        "repeats": first == again,
         "differs": all(value != two for way in first for value, two in zip(first[way], other[way])),
-    }  # fmt: skip
+    }
 
 
 numbers.__name__ = "random"

@@ -29,21 +29,17 @@ def _python(name: str) -> Callable[[float], float]:
     return function
 
 
-_LIKE_ITSELF = (
-    "expm1",
-    "log1p",
-    "sin",
-    "tan",
-    "arcsin",
-    "arctan",
-    "sinh",
-    "tanh",
-    "arcsinh",
-    "arctanh",
-    "cbrt",
-    "sqrt",
+_LIKE_ITSELF = ("expm1", "log1p", "sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "cbrt", "sqrt")
+_FAR = (
+    ("exp", 5, 10),
+    ("log", 1e3, 1e4),
+    ("log1p", 1e3, 1e4),
+    ("sqrt", 1e3, 1e4),
+    ("sin", 50, 100),
+    ("cos", 50, 100),
+    ("tanh", 9, 90),
+    ("arctan", 50, 500),
 )
-_FAR = (("exp", 5, 10), ("log", 1e3, 1e4), ("log1p", 1e3, 1e4), ("sqrt", 1e3, 1e4), ("sin", 50, 100), ("cos", 50, 100), ("tanh", 9, 90), ("arctan", 50, 500))  # fmt: skip
 
 
 def _sized(found: Found, kind: str) -> None:
@@ -62,7 +58,11 @@ def reductions(_device: dict[str, Any]) -> dict[str, Any]:
     for kind in _FLOATS:
         values = rounded(kind, [[1 + number / 8 for number in row] for row in normal(1, 9, 19)])
         array = np.array(values, kind)
-        found.near("average " + kind, np.average(array, axis=1, weights=array[0]), [reference.dot(row, values[0]) / math.fsum(values[0]) for row in values])  # fmt: skip
+        found.near(
+            "average " + kind,
+            np.average(array, axis=1, weights=array[0]),
+            [reference.dot(row, values[0]) / math.fsum(values[0]) for row in values],
+        )
         _long(found, kind)
         _by_arguments(found, kind, array, values)
     _whole_sums(found)
@@ -75,7 +75,8 @@ def _by_arguments(found: Found, kind: str, array: Any, values: list[list[float]]
     spread = [reference.variance(row) for row in values]
     shares = [variance * many / (many - 1) for variance in spread]
     cases = {
-        "var (ddof)": (np.var(array, axis=1, ddof=1), shares), "std (ddof)": (np.std(array, axis=1, ddof=1), list(map(math.sqrt, shares))),
+        "var (ddof)": (np.var(array, axis=1, ddof=1), shares),
+        "std (ddof)": (np.std(array, axis=1, ddof=1), list(map(math.sqrt, shares))),
         "var (ddof 2, method)": (array.var(axis=1, ddof=2), [variance * many / (many - 2) for variance in spread]),
         "sum (keepdims)": (np.sum(array, axis=1, keepdims=True), [[math.fsum(row)] for row in values]),
         "sum (initial)": (np.sum(array, axis=1, initial=5), [math.fsum(row) + 5 for row in values]),
@@ -85,26 +86,23 @@ def _by_arguments(found: Found, kind: str, array: Any, values: list[list[float]]
         "median of an even row": (np.median(array[:, :8], axis=1), [_median(row[:8]) for row in values]),
         "norm (1)": (np.linalg.norm(array.astype("float64"), 1, axis=1), [math.fsum(map(abs, row)) for row in values]),
         "norm (infinite)": (np.linalg.norm(array.astype("float64"), np.inf, axis=1), [max(map(abs, row)) for row in values]),
-    }  # fmt: skip
+    }
     for name, (got, wanted) in cases.items():
         found.near(name + " " + kind, got, wanted)
 
 
 def _whole_sums(found: Found) -> None:
     """Of whole numbers, beyond what 32 bits and the digits of a float hold."""
-    for kind, size in (
-        ("int8", 100),
-        ("uint8", 200),
-        ("int16", 30_000),
-        ("int32", 2_000_000_000),
-        ("int64", 2**53 + 1),
-    ):
+    for kind, size in (("int8", 100), ("uint8", 200), ("int16", 30_000), ("int32", 2_000_000_000), ("int64", 2**53 + 1)):
         values = [size - at % 7 for at in range(300)]
         array = np.array(values, kind)
         cases = {
-            "sum": (array.sum(), sum(values)), "cumsum": (np.cumsum(array), [sum(values[: at + 1]) for at in range(300)]),
-            "prod": (array[:2].prod(), values[0] * values[1] if size < 2**31 else None), "max": (array.max(), size), "ptp": (int(np.ptp(array)), 6),
-        }  # fmt: skip
+            "sum": (array.sum(), sum(values)),
+            "cumsum": (np.cumsum(array), [sum(values[: at + 1]) for at in range(300)]),
+            "prod": (array[:2].prod(), values[0] * values[1] if size < 2**31 else None),
+            "max": (array.max(), size),
+            "ptp": (int(np.ptp(array)), 6),
+        }
         for name, (got, wanted) in cases.items():
             if wanted is not None:
                 found.exact(name + " of large " + kind, got, wanted)
@@ -132,9 +130,7 @@ def _statistics(found: Found) -> None:
     size = math.sqrt(reference.variance(sample) * reference.variance(other)) * 21 / 20
     found.near("corrcoef float64", np.corrcoef(left, right)[0, 1], both / size)
     a, b = sample[:3], other[:3]
-    found.near(
-        "cross float64", np.cross(left[:3], right[:3]), [a[n - 2] * b[n - 1] - a[n - 1] * b[n - 2] for n in range(3)]
-    )
+    found.near("cross float64", np.cross(left[:3], right[:3]), [a[n - 2] * b[n - 1] - a[n - 1] * b[n - 2] for n in range(3)])
     found.near("polyval float64", np.polyval(left[:3], 2.0), 4 * sample[0] + 2 * sample[1] + sample[2])
     found.near("std of a sample float64", left.std(ddof=1), math.sqrt(reference.variance(sample) * 21 / 20))
     found.near("gradient float64", np.gradient(left)[1:-1], [(b - a) / 2 for a, b in zip(sample, sample[2:])])
@@ -156,7 +152,9 @@ def linear_algebra(_device: dict[str, Any]) -> dict[str, Any]:
 
 
 def _solved(found: Found, kind: str, size: int) -> None:
-    matrix = [[number / 4 + (size**0.5 * 1.5 if i == j else 0.0) for j, number in enumerate(row)] for i, row in enumerate(normal(1, size, size))]  # fmt: skip
+    matrix = [
+        [number / 4 + (size**0.5 * 1.5 if i == j else 0.0) for j, number in enumerate(row)] for i, row in enumerate(normal(1, size, size))
+    ]
     matrix, goals = rounded(kind, matrix), rounded(kind, normal(2, size, 2))
     array, identity = np.array(matrix, kind), [[float(i == j) for j in range(size)] for i in range(size)]
 
@@ -173,7 +171,7 @@ def _solved(found: Found, kind: str, size: int) -> None:
     tall = [*matrix, *matrix[: size // 2]]
     solution = np.linalg.lstsq(np.array(tall, kind), np.array([*goals, *goals[: size // 2]], kind), rcond=None)[0]
     found.near(of("lstsq"), reference.matmul(matrix, solution.tolist()), goals)
-    found.near(of("matrix_power"), np.linalg.matrix_power(array, 3), reference.matmul(reference.matmul(matrix, matrix), matrix))  # fmt: skip
+    found.near(of("matrix_power"), np.linalg.matrix_power(array, 3), reference.matmul(reference.matmul(matrix, matrix), matrix))
     found.near(of("trace"), np.trace(array), math.fsum(matrix[n][n] for n in range(size)))
     found.near(of("pinv"), reference.matmul(matrix, np.linalg.pinv(array).tolist()), identity)
 
@@ -190,7 +188,7 @@ def _split(found: Found, kind: str, size: int) -> None:
     q, r = (factor.tolist() for factor in np.linalg.qr(array))
     found.near(of("qr"), reference.matmul(q, r), matrix)
     found.near(of("qr is orthogonal"), reference.matmul(turned(q), q), identity)
-    found.exact(of("qr is triangular"), [number for i, row in enumerate(r) for number in row[:i]], [0.0] * (size * (size - 1) // 2))  # fmt: skip
+    found.exact(of("qr is triangular"), [number for i, row in enumerate(r) for number in row[:i]], [0.0] * (size * (size - 1) // 2))
     u, s, v = (factor.tolist() for factor in np.linalg.svd(array))
     found.near(of("svd"), reference.matmul([[x * y for x, y in zip(row, s)] for row in u], v), matrix)
     found.near(of("svd is orthogonal"), reference.matmul(turned(u), u), identity)
@@ -201,10 +199,14 @@ def _split(found: Found, kind: str, size: int) -> None:
     found.near(of("eigvalsh"), np.linalg.eigvalsh(np.array(even, kind)), values)
     general, sides = np.linalg.eig(array)
     right = [[x * y for x, y in zip(row, general.tolist())] for row in sides.tolist()]
-    real, imaginary = (reference.matmul(matrix, each(part, sides.tolist())) for part in (lambda z: complex(z).real, lambda z: complex(z).imag))  # fmt: skip
+    real, imaginary = (
+        reference.matmul(matrix, each(part, sides.tolist())) for part in (lambda z: complex(z).real, lambda z: complex(z).imag)
+    )
     found.near(of("eig"), each(complex, real, imaginary), right)
     definite = reference.matmul(matrix, turned(matrix))
-    definite = rounded(kind, [[number + (float(size) if i == j else 0.0) for j, number in enumerate(row)] for i, row in enumerate(definite)])  # fmt: skip
+    definite = rounded(
+        kind, [[number + (float(size) if i == j else 0.0) for j, number in enumerate(row)] for i, row in enumerate(definite)]
+    )
     lower = np.linalg.cholesky(np.array(definite, kind)).tolist()
     found.near(of("cholesky"), reference.matmul(lower, turned(lower)), definite)
 
@@ -222,8 +224,8 @@ def _normed(found: Found, length: int, values: list[float], both: list[complex])
         }
         for name, (got, wanted) in cases.items():
             found.near(name + " (" + norm + ")" + of + " complex128", got, wanted)
-    found.near("fft of fewer" + of + " complex128", np.fft.fft(np.array(both), length - 3), reference.fourier(both[:-3]))  # fmt: skip
-    found.near("fft of more" + of + " complex128", np.fft.fft(np.array(both), length + 2), reference.fourier([*both, 0, 0]))  # fmt: skip
+    found.near("fft of fewer" + of + " complex128", np.fft.fft(np.array(both), length - 3), reference.fourier(both[:-3]))
+    found.near("fft of more" + of + " complex128", np.fft.fft(np.array(both), length + 2), reference.fourier([*both, 0, 0]))
 
 
 def fourier(_device: dict[str, Any]) -> dict[str, Any]:
@@ -234,18 +236,20 @@ def fourier(_device: dict[str, Any]) -> dict[str, Any]:
         both = list(map(complex, values, normal(9, length)))
         of, half = " " + str(length), length // 2 + 1
         found.near("fft" + of + " complex128", np.fft.fft(np.array(both)), reference.fourier(both))
-        found.near("ifft" + of + " complex128", np.fft.ifft(np.array(both)), [number / length for number in reference.fourier(both, 1)])  # fmt: skip
+        found.near("ifft" + of + " complex128", np.fft.ifft(np.array(both)), [number / length for number in reference.fourier(both, 1)])
         found.near("rfft" + of + " complex128", np.fft.rfft(np.array(values)), reference.fourier(values)[:half])
         found.near("irfft" + of + " float64", np.fft.irfft(np.array(reference.fourier(values)[:half]), length), values)
         _normed(found, length, values, both)
     square = normal(4, 6, 5)
     by_row = [reference.fourier(row) for row in square]
-    found.near("fft2 complex128", np.fft.fft2(np.array(square)), turned([reference.fourier(column) for column in turned(by_row)]))  # fmt: skip
+    found.near("fft2 complex128", np.fft.fft2(np.array(square)), turned([reference.fourier(column) for column in turned(by_row)]))
     left, right = normal(5, 23), normal(6, 5)
     padded = [0.0] * 4 + left + [0.0] * 4
     wanted = [reference.dot(padded[n : n + 5], right[::-1]) for n in range(27)]
     found.near("convolve float64", np.convolve(np.array(left), np.array(right)), wanted)
-    found.near("correlate float64", np.correlate(np.array(left), np.array(right)), [reference.dot(left[n : n + 5], right) for n in range(19)])  # fmt: skip
+    found.near(
+        "correlate float64", np.correlate(np.array(left), np.array(right)), [reference.dot(left[n : n + 5], right) for n in range(19)]
+    )
     found.exact("fftfreq", np.fft.fftfreq(4), [0.0, 0.25, -0.5, -0.25])
     found.exact("fftshift", np.fft.fftshift(np.arange(5)), [3, 4, 0, 1, 2])
     return dict(found.measured())

@@ -46,9 +46,7 @@ def _check_function(found: Found, row: Row, name: str, function: Any, kind: str)
                 _again(row, function, [np.roll(array, turn, 0) if array.ndim else array for array in given])
             for layout, lay in _LAYOUTS if form.label == "small" or not row.rare else _LAYOUTS[:1]:
                 laid = [lay(array) for array in given]
-                note_result(
-                    found, row, kind, form._replace(label=form.label + layout), row.called(function, laid), name
-                )
+                note_result(found, row, kind, form._replace(label=form.label + layout), row.called(function, laid), name)
         except np.linalg.LinAlgError as error:
             if form.wanted is not None:
                 found.wrong.append(name + " " + kind + ": " + str(error))
@@ -80,4 +78,9 @@ def _in_steps(array: Any) -> Any:
     return np.repeat(array, 2, -1)[..., ::2] if array.ndim else array
 
 
-_LAYOUTS = (("", lambda array: array), (" in steps", _in_steps), (" by columns", lambda array: np.asfortranarray(array) if array.ndim else array), (" backwards", lambda array: array[::-1].copy()[::-1] if array.ndim else array))  # fmt: skip
+_LAYOUTS = (
+    ("", lambda array: array),
+    (" in steps", _in_steps),
+    (" by columns", lambda array: np.asfortranarray(array) if array.ndim else array),
+    (" backwards", lambda array: array[::-1].copy()[::-1] if array.ndim else array),
+)

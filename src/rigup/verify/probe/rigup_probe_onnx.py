@@ -24,12 +24,17 @@ from rigup_probe_tables.onnx_moves import pictures, places, turns
 from rigup_probe_tables.onnx_networks import TABLES as NETWORKS
 
 _KINDS = {  # providers: what they are called here, and whose chips they serve
-    "CUDAExecutionProvider": ("cuda", "nvidia"), "TensorrtExecutionProvider": ("tensorrt", "nvidia"),
-    "NvTensorRTRTXExecutionProvider": ("tensorrt-rtx", "nvidia"), "ROCMExecutionProvider": ("rocm", "amd"),
-    "MIGraphXExecutionProvider": ("migraphx", "amd"), "DmlExecutionProvider": ("directml", ""),
-    "CoreMLExecutionProvider": ("coreml", "apple"), "OpenVINOExecutionProvider": ("openvino", "intel"),
-    "QNNExecutionProvider": ("qnn", "qualcomm"), "WebGpuExecutionProvider": ("webgpu", ""),
-}  # fmt: skip
+    "CUDAExecutionProvider": ("cuda", "nvidia"),
+    "TensorrtExecutionProvider": ("tensorrt", "nvidia"),
+    "NvTensorRTRTXExecutionProvider": ("tensorrt-rtx", "nvidia"),
+    "ROCMExecutionProvider": ("rocm", "amd"),
+    "MIGraphXExecutionProvider": ("migraphx", "amd"),
+    "DmlExecutionProvider": ("directml", ""),
+    "CoreMLExecutionProvider": ("coreml", "apple"),
+    "OpenVINOExecutionProvider": ("openvino", "intel"),
+    "QNNExecutionProvider": ("qnn", "qualcomm"),
+    "WebGpuExecutionProvider": ("webgpu", ""),
+}
 
 
 def about() -> dict[str, Any]:
@@ -40,8 +45,9 @@ def about() -> dict[str, Any]:
 def devices() -> list[Any]:
     """A device for each provider that the build has, the CPU's last."""
     found = [name for name in onnxruntime.get_available_providers() if name in _KINDS]
-    gpus = [{"id": _KINDS[name][0] + ":0", "type": _KINDS[name][0], "index": 0, "vendor": _KINDS[name][1], "provider": name}
-            for name in found]  # fmt: skip
+    gpus = [
+        {"id": _KINDS[name][0] + ":0", "type": _KINDS[name][0], "index": 0, "vendor": _KINDS[name][1], "provider": name} for name in found
+    ]
     return [*gpus, {"id": "cpu", "type": "cpu", "vendor": "", "provider": CPU}]
 
 
@@ -73,9 +79,7 @@ def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
         (got,), _places = ran(device, [gemm], dict(given, c=array(bias, kind)), {"y": kind})
         found.near("Gemm " + kind, got, [[0.5 * x + 2 * y for x, y in zip(row, bias)] for row in plain])
         turned = {"a": array(reference.turned(left), kind), "b": array(reference.turned(right), kind)}
-        (got,), _places = ran(
-            device, [Node("Gemm", ("a", "b"), ("y",), {"transA": 1, "transB": 1})], turned, {"y": kind}
-        )
+        (got,), _places = ran(device, [Node("Gemm", ("a", "b"), ("y",), {"transA": 1, "transB": 1})], turned, {"y": kind})
         found.near("Gemm of transposes " + kind, got, plain)
         batch = {"a": array([left, [[-x for x in row] for row in left]], kind), "b": array(right, kind)}
         (got,), _places = ran(device, [Node("MatMul", ("a", "b"))], batch, {"y": kind})
@@ -84,7 +88,7 @@ def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
         found.near("MatMul with weights " + kind, got, plain)
         for shape in (*SHAPES, *(LARGE if device["full"] or kind == "float32" else ())):
             left, right = (rounded(kind, normal(seed, *shape[seed : seed + 2])) for seed in (0, 1))
-            (got,), places = ran(device, [Node("MatMul", ("a", "b"))], {"a": array(left, kind), "b": array(right, kind)}, {"y": kind})  # fmt: skip
+            (got,), places = ran(device, [Node("MatMul", ("a", "b"))], {"a": array(left, kind), "b": array(right, kind)}, {"y": kind})
             found.errors["MatMul " + str(shape) + " " + kind] = product_error(got, left, right)
             away += places
         return dict(found.measured(), elsewhere=list(dict.fromkeys(away)))
@@ -96,9 +100,7 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
     """Forward, in several forms: onnxruntime computes no gradients. Transposed and pooled beside."""
     found, away = Found(), []  # type: Found, list[str]
     kind = "float32"
-    pictures, kernels, grouped = (
-        rounded(kind, normal(*shape)) for shape in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 8, 2, 3, 3))
-    )
+    pictures, kernels, grouped = (rounded(kind, normal(*shape)) for shape in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 8, 2, 3, 3)))
     bias = rounded(kind, normal(4, 6))
     forms = {
         "Conv": (kernels, {}, {}),
@@ -116,19 +118,18 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
     given = {"a": array(pictures, kind)}
     nodes = [Node("Conv", ("a", "w", "c"), ("t",)), Node("Relu", ("t",))]
     (got,), _places = ran(device, nodes, given, {"y": kind}, {"w": array(kernels, kind), "c": array(bias, kind)})
-    wanted = [
-        [reference.each(lambda x, b=b: max(x + b, 0.0), channel) for channel, b in zip(picture, bias)]
-        for picture in plain
-    ]
+    wanted = [[reference.each(lambda x, b=b: max(x + b, 0.0), channel) for channel, b in zip(picture, bias)] for picture in plain]
     found.near("Conv with bias and Relu " + kind, got, wanted)
     flipped = [[[row[::-1] for row in kernels[o][c][::-1]] for o in range(6)] for c in range(4)]
-    (got,), _places = ran(device, [Node("ConvTranspose", ("a", "b"))], {"a": array(plain, kind), "b": array(kernels, kind)}, {"y": kind})  # fmt: skip
+    (got,), _places = ran(device, [Node("ConvTranspose", ("a", "b"))], {"a": array(plain, kind), "b": array(kernels, kind)}, {"y": kind})
     found.near("ConvTranspose " + kind, got, reference.conv2d(plain, flipped, padding=2))
     for operator, function in (("MaxPool", max), ("AveragePool", reference.mean)):
-        (got,), _places = ran(device, [Node(operator, ("a",), ("y",), {"kernel_shape": [2, 2], "strides": [2, 2]})], given, {"y": kind})  # fmt: skip
+        (got,), _places = ran(device, [Node(operator, ("a",), ("y",), {"kernel_shape": [2, 2], "strides": [2, 2]})], given, {"y": kind})
         found.near(operator + " " + kind, got, reference.pooled(pictures, function))
     (got,), _places = ran(device, [Node("GlobalAveragePool", ("a",))], given, {"y": kind})
-    found.near("GlobalAveragePool " + kind, got, [[[[reference.mean(reference.flat(channel))]] for channel in picture] for picture in pictures])  # fmt: skip
+    found.near(
+        "GlobalAveragePool " + kind, got, [[[[reference.mean(reference.flat(channel))]] for channel in picture] for picture in pictures]
+    )
     return dict(found.measured(), elsewhere=list(dict.fromkeys(away)))
 
 

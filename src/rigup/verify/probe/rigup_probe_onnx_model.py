@@ -37,9 +37,7 @@ class Node(NamedTuple):
     domain: str = ""
 
 
-def model(
-    nodes: list[Node], inputs: dict[str, Any], outputs: dict[str, str], held: dict[str, Any], opset: int
-) -> bytes:
+def model(nodes: list[Node], inputs: dict[str, Any], outputs: dict[str, str], held: dict[str, Any], opset: int) -> bytes:
     """The bytes of a model.
 
     Args:
@@ -55,9 +53,7 @@ def model(
     graph += b"".join(_field(11, _value(name, str(array.dtype), array.shape)) for name, array in inputs.items())
     graph += b"".join(_field(12, _value(name, kind, None)) for name, kind in outputs.items())
     domains = {node.domain for node in nodes} - {""}
-    sets = _field(8, _number(2, opset)) + b"".join(
-        _field(8, _field(1, name_.encode()) + _number(2, 1)) for name_ in domains
-    )
+    sets = _field(8, _number(2, opset)) + b"".join(_field(8, _field(1, name_.encode()) + _number(2, 1)) for name_ in domains)
     return _number(1, 8) + _field(7, graph) + sets
 
 
@@ -87,7 +83,7 @@ def _attribute(name: str, value: Any) -> bytes:
 
 def _tensor(name: str, value: Any) -> bytes:
     sizes = b"".join(_number(1, size) for size in value.shape)
-    return sizes + _number(2, TYPES[str(value.dtype)]) + _field(8, name.encode()) + _field(9, np.ascontiguousarray(value).tobytes())  # fmt: skip
+    return sizes + _number(2, TYPES[str(value.dtype)]) + _field(8, name.encode()) + _field(9, np.ascontiguousarray(value).tobytes())
 
 
 def _value(name: str, kind: str, shape: Any) -> bytes:

@@ -13,13 +13,7 @@ from rigup_probe_rows import Form, Row, forms, note_result
 
 _AGAIN = 3
 _WHOLE = ("int64", "int32", "int8", "uint8")
-_TYPES = {
-    "f": ("float32", "float16", "float64"),
-    "h": ("float32", "float16"),
-    "s": ("float32",),
-    "i": _WHOLE,
-    "b": ("bool",),
-}
+_TYPES = {"f": ("float32", "float16", "float64"), "h": ("float32", "float16"), "s": ("float32",), "i": _WHOLE, "b": ("bool",)}
 _NAMES = "abcdefghij"
 Table = Callable[[], Iterator[Row]]
 
@@ -59,10 +53,7 @@ def rows_check(*tables: Table) -> Callable[[dict[str, Any]], dict[str, Any]]:
 def _check_row(device: dict[str, Any], found: Found, row: Row, kind: str) -> bool:
     """All forms in a type; whether the release and the provider have it."""
     for form in forms(row, kind):
-        given = {
-            _NAMES[at]: np.array(grid.flat, _kind(row, at, kind)).reshape(grid.shape)
-            for at, grid in enumerate(form.grids)
-        }
+        given = {_NAMES[at]: np.array(grid.flat, _kind(row, at, kind)).reshape(grid.shape) for at, grid in enumerate(form.grids)}
         try:
             session, outputs = _session(device, row, kind, form, given)
             for turn in range(1, _AGAIN + 1):
@@ -82,11 +73,12 @@ def _kind(row: Row, at: int, kind: str) -> str:
 
 
 def _session(device: dict[str, Any], row: Row, kind: str, form: Form, given: dict[str, Any]) -> tuple[Any, list[str]]:
-    held = {"h" + str(at): tensor if isinstance(tensor, np.ndarray) else np.array(tensor, kind) for at, tensor in enumerate(row.named.get("held", ())) if tensor is not None}  # fmt: skip
-    names = [
-        *given,
-        *("h" + str(at) if tensor is not None else "" for at, tensor in enumerate(row.named.get("held", ()))),
-    ]
+    held = {
+        "h" + str(at): tensor if isinstance(tensor, np.ndarray) else np.array(tensor, kind)
+        for at, tensor in enumerate(row.named.get("held", ()))
+        if tensor is not None
+    }
+    names = [*given, *("h" + str(at) if tensor is not None else "" for at, tensor in enumerate(row.named.get("held", ())))]
     kinds = row.named.get("out") or [None] * (len(form.wanted) if form.wanted else 1)
     outputs = ["y" + str(at) for at in range(len(kinds))]
     node = Node(row.name, tuple(names), tuple(outputs), row.named["attributes"], row.named.get("domain", ""))
@@ -98,10 +90,7 @@ def _session(device: dict[str, Any], row: Row, kind: str, form: Form, given: dic
 def _again(session: Any, row: Row, given: dict[str, Any], turn: int) -> None:
     """Run with other numbers of the same shape; results are ignored."""
     fixed = row.named.get("kinds", {})
-    other = {
-        name: array if at in fixed or not array.ndim else np.roll(array, turn, 0)
-        for at, (name, array) in enumerate(given.items())
-    }
+    other = {name: array if at in fixed or not array.ndim else np.roll(array, turn, 0) for at, (name, array) in enumerate(given.items())}
     session.run(None, other)
 
 

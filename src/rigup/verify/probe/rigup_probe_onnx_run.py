@@ -49,9 +49,8 @@ def _settings(device: dict[str, Any]) -> dict[str, str]:
 
 
 def ran(
-    device: dict[str, Any], nodes: list[Node], given: dict[str, Any], outputs: dict[str, str],
-    held: Any = None, opset: int = OPSET,
-) -> tuple[list[Any], list[str]]:  # fmt: skip
+    device: dict[str, Any], nodes: list[Node], given: dict[str, Any], outputs: dict[str, str], held: Any = None, opset: int = OPSET
+) -> tuple[list[Any], list[str]]:
     """The results, and nodes that ran on another provider than the requested one."""
     model_bytes = model(nodes, given, outputs, held or {}, opset)
     if device["type"] == "cpu":  # which no other can stand in for
@@ -74,9 +73,17 @@ def ran(
 
 
 def judged(
-    device: dict[str, Any], found: Found, name: str, node: Node, given: dict[str, Any], wanted: Any, kind: str,
-    exact: bool = False, held: Any = None, opset: int = OPSET,
-) -> None:  # fmt: skip
+    device: dict[str, Any],
+    found: Found,
+    name: str,
+    node: Node,
+    given: dict[str, Any],
+    wanted: Any,
+    kind: str,
+    exact: bool = False,
+    held: Any = None,
+    opset: int = OPSET,
+) -> None:
     """Compare one operator with its reference; an operator that the release or provider lacks is left out."""
     try:
         (got,), _places = ran(device, [node], given, {"y": kind}, held, opset)
@@ -90,6 +97,4 @@ def judged(
 
 def unknown(error_text: str) -> bool:
     """Whether an error says that the release lacks an operator, or lacks it for this type."""
-    return any(
-        word in error_text for word in ("NOT_IMPLEMENTED", "opset", "is not a registered function/op", ") is invalid.")
-    )
+    return any(word in error_text for word in ("NOT_IMPLEMENTED", "opset", "is not a registered function/op", ") is invalid."))

@@ -25,9 +25,7 @@ def repeated(device: dict[str, Any]) -> dict[str, Any]:
         nodes = [Node("MatMul", ("a", "b"), ("t",)), Node("Relu", ("t",))]
         session = session_of(device, model(nodes, given, {"y": "float32"}, {}, OPSET))
         for number in range(4):
-            left, right = (
-                rounded("float32", normal(10 * number + seed, *shape)) for seed, shape in ((0, (size, 6)), (1, (6, 3)))
-            )
+            left, right = (rounded("float32", normal(10 * number + seed, *shape)) for seed, shape in ((0, (size, 6)), (1, (6, 3))))
             asked = {"a": array(left, "float32"), "b": array(right, "float32")}
             wanted = reference.each(lambda x: max(x, 0.0), reference.matmul(left, right))
             results.append((str(size) + " round " + str(number) + " float32", session.run(["y"], asked)[0], wanted))
@@ -42,11 +40,15 @@ def sessions(device: dict[str, Any]) -> dict[str, Any]:
     """A network of layers as it is written and as the session rewrites it; by bound memory; from threads; recurrent cells."""
     found = Found()
     rows = rounded("float32", normal(1, 7, 12))
-    first, second = (
-        rounded("float32", reference.each(lambda x: x / 3, normal(*shape))) for shape in ((2, 12, 9), (3, 9, 4))
-    )
+    first, second = (rounded("float32", reference.each(lambda x: x / 3, normal(*shape))) for shape in ((2, 12, 9), (3, 9, 4)))
     held = {"w": array(first, "float32"), "v": array(second, "float32"), "c": array([0.5] * 9, "float32")}
-    nodes = [Node("MatMul", ("a", "w"), ("t",)), Node("Add", ("t", "c"), ("s",)), Node("Relu", ("s",), ("r",)), Node("MatMul", ("r", "v"), ("l",)), Node("Softmax", ("l",), ("y",), {"axis": -1})]  # fmt: skip
+    nodes = [
+        Node("MatMul", ("a", "w"), ("t",)),
+        Node("Add", ("t", "c"), ("s",)),
+        Node("Relu", ("s",), ("r",)),
+        Node("MatMul", ("r", "v"), ("l",)),
+        Node("Softmax", ("l",), ("y",), {"axis": -1}),
+    ]
     given = {"a": array(rows, "float32")}
     hidden = reference.each(lambda x: max(x + 0.5, 0.0), reference.matmul(rows, first))
     wanted = list(map(reference.softmax, reference.matmul(hidden, second)))
@@ -68,9 +70,7 @@ def sessions(device: dict[str, Any]) -> dict[str, Any]:
     value = onnxruntime.OrtValue.ortvalue_from_numpy(given["a"])
     found.exact("OrtValue", host(value.numpy()), rows)
     if hasattr(session, "run_with_ort_values"):
-        found.near(
-            "run_with_ort_values float32", host(session.run_with_ort_values(["y"], {"a": value})[0].numpy()), wanted
-        )
+        found.near("run_with_ort_values float32", host(session.run_with_ort_values(["y"], {"a": value})[0].numpy()), wanted)
     results = []  # type: list[Any]
     threads = [threading.Thread(target=lambda: results.append(host(session.run(None, given)[0]))) for _ in range(4)]
     for thread in threads:
@@ -91,9 +91,7 @@ def _many(device: dict[str, Any], found: Found) -> None:
     (got,), _places = ran(device, [Node("Add", ("a", "a"))], given, {"y": "float32"})
     found.exact("Add of many", host(got), [2 * number for number in values])
     held = {"x": array([0], "int64")}
-    (got,), _places = ran(
-        device, [Node("ReduceSum", ("a", "x"), ("y",), {"keepdims": 0})], given, {"y": "float32"}, held
-    )
+    (got,), _places = ran(device, [Node("ReduceSum", ("a", "x"), ("y",), {"keepdims": 0})], given, {"y": "float32"}, held)
     found.near("ReduceSum of many float32", host(got), math.fsum(values))
 
 
@@ -104,9 +102,7 @@ def _recurrent(device: dict[str, Any], found: Found) -> None:
     weights, back = rounded("float32", normal(2, 1, 4 * size, width)), rounded("float32", normal(3, 1, 4 * size, size))
     given = {"a": array(inputs, "float32"), "w": array(weights, "float32"), "r": array(back, "float32")}
     try:
-        (got,), _places = ran(
-            device, [Node("LSTM", ("a", "w", "r"), ("y",), {"hidden_size": size})], given, {"y": "float32"}
-        )
+        (got,), _places = ran(device, [Node("LSTM", ("a", "w", "r"), ("y",), {"hidden_size": size})], given, {"y": "float32"})
     except Exception as error:
         if "NOT_IMPLEMENTED" not in str(error):
             raise
@@ -115,10 +111,7 @@ def _recurrent(device: dict[str, Any], found: Found) -> None:
     for step in inputs:
         sums = [reference.dot(row, step[0]) + reference.dot(other, shown) for row, other in zip(weights[0], back[0])]
         into, out, forget, new = (sums[n * size : (n + 1) * size] for n in range(4))
-        cell = [
-            reference.sigmoid(f) * c + reference.sigmoid(i) * math.tanh(n)
-            for f, c, i, n in zip(forget, cell, into, new)
-        ]
+        cell = [reference.sigmoid(f) * c + reference.sigmoid(i) * math.tanh(n) for f, c, i, n in zip(forget, cell, into, new)]
         shown = [reference.sigmoid(o) * math.tanh(c) for o, c in zip(out, cell)]
         wanted.append([[shown]])
     found.near("LSTM float32", host(got), wanted)
@@ -131,8 +124,12 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
     drawn = [_drawn(device, seed) for seed in (1.0, 1.0, 2.0)]
     first, again, other = drawn
     integers = [min(int(number * 10), 9) for number in first[1]]
-    return {"statistics": distributed(first[0], first[1], integers), "wrong": misdistributed(first[0], first[1], integers),
-            "repeats": first == again, "differs": all(v != two for v, two in zip(first, other))}  # fmt: skip
+    return {
+        "statistics": distributed(first[0], first[1], integers),
+        "wrong": misdistributed(first[0], first[1], integers),
+        "repeats": first == again,
+        "differs": all(v != two for v, two in zip(first, other)),
+    }
 
 
 numbers.__name__ = "random"

@@ -223,9 +223,7 @@ def batch_norm(x: Grid, scale: Grid, shift: Grid) -> Grid:
 
 def batch_norm_by(x: Grid, middle: Grid, spread: Grid, scale: Grid, shift: Grid) -> Grid:
     """By statistics that were given."""
-    flat = [
-        (v - middle.flat[index[1]]) / sqrt(spread.flat[index[1]] + EPSILON) for index, v in zip(x.indices(), x.flat)
-    ]
+    flat = [(v - middle.flat[index[1]]) / sqrt(spread.flat[index[1]] + EPSILON) for index, v in zip(x.indices(), x.flat)]
     return affine(Grid(x.shape, flat), scale, shift, 1)
 
 

@@ -143,9 +143,7 @@ def transformed(pairs: Grid, dim: int, back: bool, count: int = 0, norm: str = "
     """The discrete Fourier transform of pairs (real, imaginary) along one dimension, cut or filled up to `count`."""
     size = count or pairs.shape[dim]
     sign = 1 if back else -1
-    share = {"backward": 1 / size if back else 1.0, "forward": 1.0 if back else 1 / size, "ortho": 1 / math.sqrt(size)}[
-        norm
-    ]
+    share = {"backward": 1 / size if back else 1.0, "forward": 1.0 if back else 1 / size, "ortho": 1 / math.sqrt(size)}[norm]
     shape = [size if at == dim else length for at, length in enumerate(pairs.shape)]
 
     def coefficient(index: Any) -> Any:

@@ -75,9 +75,7 @@ def _joined(shape: Sequence[int], outputs: Sequence[dict[tuple[int, int], list[N
 def heads_across(heads: int) -> Callable[..., Grid]:
     """Attention with its projections from N, L, E to the keys and values of N, S, E; `hidden` keys are not looked at."""
 
-    def called(
-        query: Grid, key: Grid, value: Grid, inward: Grid, bias: Grid, outward: Grid, last: Grid, hidden: Any = None
-    ) -> Grid:
+    def called(query: Grid, key: Grid, value: Grid, inward: Grid, bias: Grid, outward: Grid, last: Grid, hidden: Any = None) -> Grid:
         batch, _steps, wide = query.shape
         parts = []
         for number, source in enumerate((query, key, value)):
@@ -104,12 +102,7 @@ def bags(ends: Sequence[tuple[int, int]], function: Callable[[list[Number]], Num
     def called(rows: Grid, table: Grid, weights: Any = None) -> Grid:
         def bag(index: tuple[int, ...]) -> Number:
             first, last = ends[index[0]]
-            return function(
-                [
-                    table[int(rows.flat[at]), index[1]] * (weights.flat[at] if weights else 1.0)
-                    for at in range(first, last)
-                ]
-            )
+            return function([table[int(rows.flat[at]), index[1]] * (weights.flat[at] if weights else 1.0) for at in range(first, last)])
 
         return fromfunction((len(ends), table.shape[1]), bag)
 
@@ -121,11 +114,9 @@ def shortened(most: float) -> Callable[[Grid, Grid], Grid]:
 
     def called(rows: Grid, table: Grid) -> Grid:
         wide = table.shape[1]
-        lengths = [plain(sqrt(total(number * number for number in table.flat[at : at + wide]))) for at in range(0, len(table.flat), wide)]  # fmt: skip
+        lengths = [plain(sqrt(total(number * number for number in table.flat[at : at + wide]))) for at in range(0, len(table.flat), wide)]
         shares = [min(1.0, most / (length + 1e-7)) for length in lengths]
-        return fromfunction(
-            (*rows.shape, wide), lambda at: table[int(rows[at[:-1]]), at[-1]] * shares[int(rows[at[:-1]])]
-        )
+        return fromfunction((*rows.shape, wide), lambda at: table[int(rows[at[:-1]]), at[-1]] * shares[int(rows[at[:-1]])])
 
     return called
 

@@ -31,9 +31,7 @@ def matmul(left: Grid, right: Grid) -> Grid:
         mine = left.flat[(number * rows * inner) % max(len(left.flat), 1) :][: rows * inner]
         theirs = right.flat[(number * inner * columns) % max(len(right.flat), 1) :][: inner * columns]
         turned = [theirs[column::columns] for column in range(columns)]
-        flat += [
-            dot(mine[row * inner : (row + 1) * inner], column_values) for row in range(rows) for column_values in turned
-        ]
+        flat += [dot(mine[row * inner : (row + 1) * inner], column_values) for row in range(rows) for column_values in turned]
     return Grid((*batch, rows, columns), flat)
 
 
@@ -53,10 +51,7 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
 
     def called(x: Grid, weight: Grid, bias: Any = None) -> Grid:
         window, share, inner = weight.shape[2:], weight.shape[0] // groups, weight.shape[1]
-        sizes = [
-            (size + 2 * padding - dilation * (extent - 1) - 1) // stride + 1
-            for size, extent in zip(x.shape[2:], window)
-        ]
+        sizes = [(size + 2 * padding - dilation * (extent - 1) - 1) // stride + 1 for size, extent in zip(x.shape[2:], window)]
         parts, area = math.prod(window), math.prod(x.shape[2:])
         offsets = list(enumerate(itertools.product(*map(range, window))))
         flat: dict[tuple[int, ...], Number] = {}
@@ -71,7 +66,7 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
                 values = [x.flat[(first + channel) * area + at] for channel in range(inner) for _part, at in inside]
                 for output in range(group * share, (group + 1) * share):
                     begin = output * inner * parts
-                    weights = [weight.flat[begin + channel * parts + part] for channel in range(inner) for part, _at in inside]  # fmt: skip
+                    weights = [weight.flat[begin + channel * parts + part] for channel in range(inner) for part, _at in inside]
                     result = dot(values, weights)
                     flat[(number, output, *place)] = result + bias.flat[output] if bias else result
         return fromfunction((x.shape[0], weight.shape[0], *sizes), flat.__getitem__)
@@ -107,9 +102,7 @@ def transposed_convolution(
     return called
 
 
-def pool(
-    size: int, stride: int, padding: int, function: Callable[[list[Any]], Any], whole: bool
-) -> Callable[[Grid], Grid]:
+def pool(size: int, stride: int, padding: int, function: Callable[[list[Any]], Any], whole: bool) -> Callable[[Grid], Grid]:
     """A function of each window; `whole`: places outside count as zeros, else they are left out."""
 
     def called(x: Grid) -> Grid:
@@ -212,9 +205,7 @@ def recurrent(cell: Callable[..., Any], gates: int, states: int) -> Callable[...
                 start = x.place((step, number, 0))
                 here = linear(Grid((1, x.shape[2]), x.flat[start : start + x.shape[2]]), inward, first).flat
                 before = linear(Grid((1, size), state[0][number]), inner, second).flat
-                split = [
-                    (here[at * size : (at + 1) * size], before[at * size : (at + 1) * size]) for at in range(gates)
-                ]
+                split = [(here[at * size : (at + 1) * size], before[at * size : (at + 1) * size]) for at in range(gates)]
                 for place, vector in enumerate(cell(split, [vectors[number] for vectors in state])):
                     state[place][number] = vector
                 flat += state[0][number]
@@ -239,9 +230,7 @@ def rectified_cell(gates: Any, _state: Any) -> Any:
 
 def lstm_cell(gates: Any, state: Any) -> Any:
     """In the order input, forget, cell, output."""
-    enter, forget, new, leave = (
-        _added(pair, function) for pair, function in zip(gates, (sigmoid, sigmoid, tanh, sigmoid))
-    )
+    enter, forget, new, leave = (_added(pair, function) for pair, function in zip(gates, (sigmoid, sigmoid, tanh, sigmoid)))
     cell = [f * c + i * g for f, c, i, g in zip(forget, state[1], enter, new)]
     return [[o * tanh(c) for o, c in zip(leave, cell)], cell]
 

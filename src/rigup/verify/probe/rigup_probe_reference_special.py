@@ -28,7 +28,9 @@ def _polygamma(order: int, x: float) -> float:
     if order == 0:
         return total + math.log(x) - 0.5 / x - math.fsum(b / (2 * k * x ** (2 * k)) for k, b in enumerate(bernoulli, 1))
     far = math.factorial(order - 1) / x**order + math.factorial(order) / (2 * x ** (order + 1))
-    far += math.fsum(b * math.factorial(2 * k + order - 1) / (math.factorial(2 * k) * x ** (2 * k + order)) for k, b in enumerate(bernoulli, 1))  # fmt: skip
+    far += math.fsum(
+        b * math.factorial(2 * k + order - 1) / (math.factorial(2 * k) * x ** (2 * k + order)) for k, b in enumerate(bernoulli, 1)
+    )
     return total + sign * far
 
 
@@ -167,10 +169,12 @@ def _chebyshev(second: Callable[[float], float]) -> Callable[..., float]:
 
 
 POLYNOMIALS: dict[str, Any] = {
-    "chebyshev_polynomial_t": _chebyshev(lambda x: x), "chebyshev_polynomial_u": _chebyshev(lambda x: 2 * x),
-    "chebyshev_polynomial_v": _chebyshev(lambda x: 2 * x - 1), "chebyshev_polynomial_w": _chebyshev(lambda x: 2 * x + 1),
+    "chebyshev_polynomial_t": _chebyshev(lambda x: x),
+    "chebyshev_polynomial_u": _chebyshev(lambda x: 2 * x),
+    "chebyshev_polynomial_v": _chebyshev(lambda x: 2 * x - 1),
+    "chebyshev_polynomial_w": _chebyshev(lambda x: 2 * x + 1),
     "hermite_polynomial_h": polynomial(1.0, lambda x: 2 * x, lambda x, n, last, before: 2 * x * last - 2 * n * before),
     "hermite_polynomial_he": polynomial(1.0, lambda x: x, lambda x, n, last, before: x * last - n * before),
     "laguerre_polynomial_l": polynomial(1.0, lambda x: 1 - x, lambda x, n, last, before: ((2 * n + 1 - x) * last - n * before) / (n + 1)),
     "legendre_polynomial_p": polynomial(1.0, lambda x: x, lambda x, n, last, before: ((2 * n + 1) * x * last - n * before) / (n + 1)),
-}  # fmt: skip
+}

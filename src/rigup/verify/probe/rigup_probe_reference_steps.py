@@ -14,9 +14,7 @@ State = Dict[str, float]
 Step = Callable[[float, float, int, State], float]
 
 
-def sgd(
-    momentum: float = 0.0, decay: float = 0.0, dampening: float = 0.0, nesterov: bool = False, up: bool = False
-) -> Step:
+def sgd(momentum: float = 0.0, decay: float = 0.0, dampening: float = 0.0, nesterov: bool = False, up: bool = False) -> Step:
     """Down the slope; with a momentum, whose first value is the slope itself."""
 
     def step(value: float, slope: float, count: int, state: State) -> float:
@@ -35,7 +33,7 @@ def adam(decay: float = 0.0, decoupled: bool = False, greatest: bool = False, up
         slope, value = (slope, value * (1 - RATE * decay)) if decoupled else (slope + decay * value, value)
         _means(state, slope)
         state["most"] = max(state.get("most", 0.0), state["v"])
-        first, second = state["m"] / (1 - BETAS[0] ** count), (state["most"] if greatest else state["v"]) / (1 - BETAS[1] ** count)  # fmt: skip
+        first, second = state["m"] / (1 - BETAS[0] ** count), (state["most"] if greatest else state["v"]) / (1 - BETAS[1] ** count)
         return value - RATE * first / (math.sqrt(second) + EPS)
 
     return step
@@ -71,7 +69,7 @@ def radam(decay: float = 0.0, decoupled: bool = False, up: bool = False) -> Step
         if seen <= 5:
             return value - RATE * first
         share = (seen - 4) * (seen - 2) * most / ((most - 4) * (most - 2) * seen)
-        return value - RATE * first * math.sqrt(share) * math.sqrt(1 - BETAS[1] ** count) / (math.sqrt(state["v"]) + EPS)  # fmt: skip
+        return value - RATE * first * math.sqrt(share) * math.sqrt(1 - BETAS[1] ** count) / (math.sqrt(state["v"]) + EPS)
 
     return step
 
@@ -179,46 +177,21 @@ OPTIMIZERS: tuple[tuple[str, str, dict[str, Any], Step], ...] = (
     ("RMSprop (centered)", "RMSprop", {**_RMS, "centered": True}, rmsprop(centered=True)),
     ("Adagrad", "Adagrad", {"eps": EPS}, adagrad()),
     ("Adagrad (lr_decay)", "Adagrad", {"eps": EPS, "lr_decay": 0.5, "weight_decay": DECAY}, adagrad(0.5, DECAY)),
-    (
-        "Adagrad (initial_accumulator_value)",
-        "Adagrad",
-        {"eps": EPS, "initial_accumulator_value": 0.5},
-        adagrad(begun=0.5),
-    ),
+    ("Adagrad (initial_accumulator_value)", "Adagrad", {"eps": EPS, "initial_accumulator_value": 0.5}, adagrad(begun=0.5)),
     ("Adadelta", "Adadelta", _DELTA, adadelta()),
     ("SGD (maximize)", "SGD", {"momentum": 0.5, "maximize": True}, sgd(0.5, up=True)),
     ("AdamW (maximize)", "AdamW", {**_ADAM, "weight_decay": DECAY, "maximize": True}, adam(DECAY, True, up=True)),
     ("Adamax with decay", "Adamax", {**_ADAM, "weight_decay": DECAY}, adamax(DECAY)),
     ("Adamax (maximize)", "Adamax", {**_ADAM, "maximize": True}, adamax(up=True)),
     ("RAdam with decay", "RAdam", {**_ADAM, "weight_decay": DECAY}, radam(DECAY)),
-    (
-        "RAdam (decoupled)",
-        "RAdam",
-        {**_ADAM, "weight_decay": DECAY, "decoupled_weight_decay": True},
-        radam(DECAY, True),
-    ),
+    ("RAdam (decoupled)", "RAdam", {**_ADAM, "weight_decay": DECAY, "decoupled_weight_decay": True}, radam(DECAY, True)),
     ("RAdam (maximize)", "RAdam", {**_ADAM, "maximize": True}, radam(up=True)),
     ("NAdam", "NAdam", _ADAM, nadam()),
-    (
-        "NAdam (momentum_decay)",
-        "NAdam",
-        {**_ADAM, "momentum_decay": 0.5, "weight_decay": DECAY},
-        nadam(DECAY, fading=0.5),
-    ),
-    (
-        "NAdam (decoupled)",
-        "NAdam",
-        {**_ADAM, "weight_decay": DECAY, "decoupled_weight_decay": True},
-        nadam(DECAY, True),
-    ),
+    ("NAdam (momentum_decay)", "NAdam", {**_ADAM, "momentum_decay": 0.5, "weight_decay": DECAY}, nadam(DECAY, fading=0.5)),
+    ("NAdam (decoupled)", "NAdam", {**_ADAM, "weight_decay": DECAY, "decoupled_weight_decay": True}, nadam(DECAY, True)),
     ("NAdam (maximize)", "NAdam", {**_ADAM, "maximize": True}, nadam(up=True)),
     ("Rprop", "Rprop", {}, rprop()),
-    (
-        "Rprop (etas, step_sizes)",
-        "Rprop",
-        {"etas": (0.25, 1.5), "step_sizes": (0.0625, 0.25)},
-        rprop((0.25, 1.5), (0.0625, 0.25)),
-    ),
+    ("Rprop (etas, step_sizes)", "Rprop", {"etas": (0.25, 1.5), "step_sizes": (0.0625, 0.25)}, rprop((0.25, 1.5), (0.0625, 0.25))),
     ("Rprop (maximize)", "Rprop", {"maximize": True}, rprop(up=True)),
     ("ASGD", "ASGD", {}, asgd()),
     ("ASGD (lambd, alpha)", "ASGD", {"lambd": 0.5, "alpha": 0.25, "weight_decay": DECAY}, asgd(DECAY, 0.5, 0.25)),

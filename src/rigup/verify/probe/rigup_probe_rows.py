@@ -14,15 +14,18 @@ from rigup_probe_expected import flat, shape_of
 from rigup_probe_grid import Grid
 from rigup_probe_torch_deviation import deviation
 
-STEPS, WHOLE = (
-    16,
-    4,
-)  # inputs are multiples of 1 / STEPS; WHOLE times as much is a whole number, where fractions are left away
+STEPS, WHOLE = (16, 4)  # inputs are multiples of 1 / STEPS; WHOLE times as much is a whole number, where fractions are left away
 ONE = (((3, 5),), ((23, 29),), ((0, 3),))
 TWO = (((3, 5),) * 2, ((23, 29),) * 2, ((4, 1), (1, 3)), ((0, 3),) * 2)
 LAST, FIRST, ALL = (((5, 7),), ((520, 3),)), (((7, 5),), ((3, 521),)), (((5, 7),), ((23, 29),))
-REALS, INTEGERS, COMPLEX = ("float32", "float64", "float16"), ("int32", "int64", "int16", "int8", "uint8"), ("complex64", "complex128")  # fmt: skip
-_BITS = {"int8": (-128, 127), "int16": (-(2**15), 2**15 - 1), "int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "uint8": (0, 255)}  # fmt: skip
+REALS, INTEGERS, COMPLEX = ("float32", "float64", "float16"), ("int32", "int64", "int16", "int8", "uint8"), ("complex64", "complex128")
+_BITS = {
+    "int8": (-128, 127),
+    "int16": (-(2**15), 2**15 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "uint8": (0, 255),
+}
 _FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -89,9 +92,7 @@ def values(span: Any, shape: Sequence[int], seed: int) -> Grid:
         return special
     low, high = span
     count = max(
-        candidate
-        for candidate in range(2, int((high - low) * STEPS) + 2)
-        if all(candidate % d for d in range(2, int(candidate**0.5) + 1))
+        candidate for candidate in range(2, int((high - low) * STEPS) + 2) if all(candidate % d for d in range(2, int(candidate**0.5) + 1))
     )
     step = (7, 11, 5)[seed % 3] % count or 1
     numbers = [low + ((at + 1) * step * (1 + at // count) + 3 * seed) % count / STEPS for at in range(math.prod(shape))]
@@ -105,7 +106,11 @@ def forms(row: Row, kind: str) -> list[Form]:
     if key not in _FORMS:
         _FORMS[key] = list(_formed(row, sort, kind))
     least, most = _BITS.get(kind, (-math.inf, math.inf))
-    return [form for form in _FORMS[key] if sort != "whole" or all(least <= x <= most for grid in (*form.grids, *form.wanted) for x in grid.flat if type(x) is int)]  # fmt: skip
+    return [
+        form
+        for form in _FORMS[key]
+        if sort != "whole" or all(least <= x <= most for grid in (*form.grids, *form.wanted) for x in grid.flat if type(x) is int)
+    ]
 
 
 def _formed(row: Row, sort: str, kind: str) -> Iterator[Form]:
@@ -119,7 +124,9 @@ def _formed(row: Row, sort: str, kind: str) -> Iterator[Form]:
         if sort == "real" and row.nan and (odd or not number):
             first = next((at for at, span in enumerate(row.inputs) if not callable(span)), 0)
             with_nan = [_with_nan(grid) if at == first else grid for at, grid in enumerate(grids)]
-            yield from [Form(label + " with NaN", with_nan, None)] if row.nan == "some" else _answered(row, sort, label + " with NaN", with_nan)  # fmt: skip
+            yield from (
+                [Form(label + " with NaN", with_nan, None)] if row.nan == "some" else _answered(row, sort, label + " with NaN", with_nan)
+            )
 
 
 def _answered(row: Row, sort: str, label: str, grids: list[Grid]) -> Iterator[Form]:
@@ -152,7 +159,7 @@ def _with_nan(grid: Grid) -> Grid:
     return Grid(grid.shape, [math.nan if at % 13 == 4 else number for at, number in enumerate(grid.flat)])
 
 
-def kinds(row: Row, reals: Sequence[str] = REALS, whole: Sequence[str] = INTEGERS, pairs: Sequence[str] = COMPLEX) -> list[str]:  # fmt: skip
+def kinds(row: Row, reals: Sequence[str] = REALS, whole: Sequence[str] = INTEGERS, pairs: Sequence[str] = COMPLEX) -> list[str]:
     """The types in which a row is called."""
     kinds_of = {"f": reals, "i": whole, "c": pairs, "b": ("bool",)}
     return [kind for letter in row.types for kind in kinds_of[letter]]
@@ -160,10 +167,7 @@ def kinds(row: Row, reals: Sequence[str] = REALS, whole: Sequence[str] = INTEGER
 
 def note_result(found: Found, row: Row, kind: str, form: Form, results: Any, name: str = "") -> None:
     """Compare a result with the expected one: recorded by function and type, the worst of all forms."""
-    results_ = [
-        listed(result)
-        for result in (results if isinstance(results, (list, tuple)) and not _number(results) else [results])
-    ]
+    results_ = [listed(result) for result in (results if isinstance(results, (list, tuple)) and not _number(results) else [results])]
     label = " ".join(part for part in (name or row.names[0], row.label) if part)
     if form.wanted is None:
         if not any(number != number for grid in results_ for number in flat(grid)):
@@ -189,7 +193,7 @@ def note(found: Found, label: str, kind: str, worst: float, form: str = "") -> N
 
 def _off(numbers: list[Any], right: list[Any]) -> float:
     if any(type(number) is complex for number in (*numbers, *right)):
-        return deviation(*([part for number in side for part in (complex(number).real, complex(number).imag)] for side in (numbers, right)))  # fmt: skip
+        return deviation(*([part for number in side for part in (complex(number).real, complex(number).imag)] for side in (numbers, right)))
     return deviation(numbers, right)
 
 

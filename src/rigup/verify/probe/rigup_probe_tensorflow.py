@@ -57,18 +57,19 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
 
 def _elsewhere(device: dict[str, Any], **results: Any) -> list[Any]:
     wanted = _called(device).lower().strip("/")
-    return [
-        name + " on " + result.device for name, result in results.items() if not result.device.lower().endswith(wanted)
-    ]
+    return [name + " on " + result.device for name, result in results.items() if not result.device.lower().endswith(wanted)]
 
 
 def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
     """Numbers that have one right answer, also from a compiled graph."""
     with tf.device(_called(device)):
         count = tf.cast(tf.range(1, 11), tf.float32)
-        cases = {"sum": (tf.reduce_sum(count), 55), "product": (tf.reduce_sum(count * count), 385),
-                "joined": (tf.reduce_sum(tf.concat([count, count], 0)), 110),
-                "graph": (tf.function(lambda x: tf.reduce_sum(x * 2 + 1))(count), 120)}  # fmt: skip
+        cases = {
+            "sum": (tf.reduce_sum(count), 55),
+            "product": (tf.reduce_sum(count * count), 385),
+            "joined": (tf.reduce_sum(tf.concat([count, count], 0)), 110),
+            "graph": (tf.function(lambda x: tf.reduce_sum(x * 2 + 1))(count), 120),
+        }
     wrong = [name for name, (got, right) in cases.items() if float(got) != right]
     return {"wrong": wrong, "elsewhere": _elsewhere(device, sum=cases["sum"][0], product=cases["product"][0])}
 
@@ -102,14 +103,8 @@ def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
                 found.errors["matmul " + str(shape) + " " + kind] = product_error(host(got), left, right)
                 found.elsewhere += _elsewhere(device, product=got)
                 if shape not in SHAPES:
-                    found.near(
-                        "einsum " + kind,
-                        host(tf.einsum("ij,jk->ik", left_tensor, other)),
-                        reference.matmul(left, right),
-                    )
-                    found.near(
-                        "tensordot " + kind, host(tf.tensordot(left_tensor, other, 1)), reference.matmul(left, right)
-                    )
+                    found.near("einsum " + kind, host(tf.einsum("ij,jk->ik", left_tensor, other)), reference.matmul(left, right))
+                    found.near("tensordot " + kind, host(tf.tensordot(left_tensor, other, 1)), reference.matmul(left, right))
         return dict(found.measured())
 
     return measured
@@ -118,14 +113,9 @@ def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 def convolution(device: dict[str, Any]) -> dict[str, Any]:
     """Forward, and the gradient of its kernels."""
     found = Found()
-    pictures, kernels, weights = (
-        rounded("float32", normal(*shape)) for shape in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 2, 6, 7, 9))
-    )
+    pictures, kernels, weights = (rounded("float32", normal(*shape)) for shape in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 2, 6, 7, 9)))
     with tf.device(_called(device)):
-        left, right = (
-            tf.transpose(_moved(device, pictures), (0, 2, 3, 1)),
-            tf.transpose(_moved(device, kernels), (2, 3, 1, 0)),
-        )
+        left, right = (tf.transpose(_moved(device, pictures), (0, 2, 3, 1)), tf.transpose(_moved(device, kernels), (2, 3, 1, 0)))
         with tf.GradientTape() as tape:
             tape.watch(right)
             got = tf.nn.conv2d(left, right, 1, "VALID")
@@ -143,8 +133,7 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
 def activations(device: dict[str, Any]) -> dict[str, Any]:
     """Activations and their gradients in each type."""
     found = Found()
-    calls = {"tanh": tf.tanh, "sigmoid": tf.sigmoid, "gelu": tf.nn.gelu,
-             "leaky_relu": lambda x: tf.nn.leaky_relu(x, 0.01)}  # type: dict[str, Any]  # fmt: skip
+    calls = {"tanh": tf.tanh, "sigmoid": tf.sigmoid, "gelu": tf.nn.gelu, "leaky_relu": lambda x: tf.nn.leaky_relu(x, 0.01)}  # type: dict[str, Any]
     for kind in ("float32", "float16", "bfloat16"):
         steps = rounded(kind, [n / 8 + 0.0625 for n in range(-20, 20)])
         weights = rounded(kind, normal(5, len(steps)))
@@ -155,7 +144,9 @@ def activations(device: dict[str, Any]) -> dict[str, Any]:
                 got = calls[name](tensor) if name in calls else getattr(tf.nn, name)(tensor)
                 total = tf.reduce_sum(got * _moved(device, weights, kind))
             found.near(name + " " + kind, host(got), [function(x) for x in steps])
-            found.near("gradient of " + name + " " + kind, host(tape.gradient(total, tensor)), [slope(x) * w for x, w in zip(steps, weights)])  # fmt: skip
+            found.near(
+                "gradient of " + name + " " + kind, host(tape.gradient(total, tensor)), [slope(x) * w for x, w in zip(steps, weights)]
+            )
             found.elsewhere += _elsewhere(device, **{name: got})
     return dict(found.measured())
 
@@ -170,14 +161,25 @@ def functions(device: dict[str, Any]) -> dict[str, Any]:
     with tf.device(_called(device)):
         x, q, k, v, mask = (_moved(device, values) for values in (rows, query, key, value, seen))
         cases = {
-            "softmax": (tf.nn.softmax(x), list(map(reference.softmax, rows))), "softmax of large": (tf.nn.softmax(_moved(device, large)), list(map(reference.softmax, large))),
-            "log_softmax": (tf.nn.log_softmax(x), list(map(reference.log_softmax, rows))), "reduce_logsumexp": (tf.reduce_logsumexp(x, 1), list(map(reference.logsumexp, rows))),
-            "attention": (tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / 8**0.5 + mask), v), reference.attention(query, key, value, lambda i, j: j <= i)),
-            "batch norm": (tf.nn.batch_normalization(x, *tf.nn.moments(x, 0), None, None, 1e-5), reference.turned(map(reference.normalised, reference.turned(rows)))),
-            "reduce_sum": (tf.reduce_sum(x, 1), list(map(math.fsum, rows))), "reduce_sum down": (tf.reduce_sum(x, 0), list(map(math.fsum, reference.turned(rows)))),
-            "reduce_mean": (tf.reduce_mean(x, 1), list(map(reference.mean, rows))), "reduce_max": (tf.reduce_max(x, 1), list(map(max, rows))),
-            "reduce_variance": (tf.math.reduce_variance(x, 1), list(map(reference.variance, rows))), "cumsum": (tf.cumsum(x, 1), [[math.fsum(row[: n + 1]) for n in range(9)] for row in rows]),
-        }  # type: dict[str, Any]  # fmt: skip
+            "softmax": (tf.nn.softmax(x), list(map(reference.softmax, rows))),
+            "softmax of large": (tf.nn.softmax(_moved(device, large)), list(map(reference.softmax, large))),
+            "log_softmax": (tf.nn.log_softmax(x), list(map(reference.log_softmax, rows))),
+            "reduce_logsumexp": (tf.reduce_logsumexp(x, 1), list(map(reference.logsumexp, rows))),
+            "attention": (
+                tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / 8**0.5 + mask), v),
+                reference.attention(query, key, value, lambda i, j: j <= i),
+            ),
+            "batch norm": (
+                tf.nn.batch_normalization(x, *tf.nn.moments(x, 0), None, None, 1e-5),
+                reference.turned(map(reference.normalised, reference.turned(rows))),
+            ),
+            "reduce_sum": (tf.reduce_sum(x, 1), list(map(math.fsum, rows))),
+            "reduce_sum down": (tf.reduce_sum(x, 0), list(map(math.fsum, reference.turned(rows)))),
+            "reduce_mean": (tf.reduce_mean(x, 1), list(map(reference.mean, rows))),
+            "reduce_max": (tf.reduce_max(x, 1), list(map(max, rows))),
+            "reduce_variance": (tf.math.reduce_variance(x, 1), list(map(reference.variance, rows))),
+            "cumsum": (tf.cumsum(x, 1), [[math.fsum(row[: n + 1]) for n in range(9)] for row in rows]),
+        }  # type: dict[str, Any]
     for name, (got, wanted) in cases.items():
         found.near(name + " " + kind, host(got), wanted)
         found.elsewhere += _elsewhere(device, **{name.replace(" ", "_"): got})
@@ -193,11 +195,16 @@ def sorting(device: dict[str, Any]) -> dict[str, Any]:
         x, at = _moved(device, values), tf.identity(np.array(rows, np.int32))
         best = tf.math.top_k(x, 7)
         cases = {
-            "sort": (tf.sort(x, axis=1), ups), "top_k": (best.values, [row[::-1][:7] for row in ups]), "argmax": (tf.argmax(x, 1), [row.index(max(row)) for row in values]),
-            "argsort": (tf.gather(x, tf.argsort(x, axis=1), batch_dims=1), ups), "gather": (tf.gather(x, at), [values[n] for n in rows]),
-            "segment_sum": (tf.math.unsorted_segment_sum(tf.ones(23), at, 9), [rows.count(n) for n in range(9)]), "where": (tf.where(x > 0, x, -x), [list(map(abs, row)) for row in values]),
-            "scatter_nd": (tf.scatter_nd(at[:, None], tf.ones(23), (9,)), [rows.count(n) for n in range(9)]), "transpose": (tf.transpose(x), reference.turned(values)),
-        }  # type: dict[str, Any]  # fmt: skip
+            "sort": (tf.sort(x, axis=1), ups),
+            "top_k": (best.values, [row[::-1][:7] for row in ups]),
+            "argmax": (tf.argmax(x, 1), [row.index(max(row)) for row in values]),
+            "argsort": (tf.gather(x, tf.argsort(x, axis=1), batch_dims=1), ups),
+            "gather": (tf.gather(x, at), [values[n] for n in rows]),
+            "segment_sum": (tf.math.unsorted_segment_sum(tf.ones(23), at, 9), [rows.count(n) for n in range(9)]),
+            "where": (tf.where(x > 0, x, -x), [list(map(abs, row)) for row in values]),
+            "scatter_nd": (tf.scatter_nd(at[:, None], tf.ones(23), (9,)), [rows.count(n) for n in range(9)]),
+            "transpose": (tf.transpose(x), reference.turned(values)),
+        }  # type: dict[str, Any]
     for name, (got, wanted) in cases.items():
         found.exact(name, host(got), wanted)
     found.elsewhere += _elsewhere(device, up=cases["sort"][0], best=best.values)
@@ -210,10 +217,15 @@ def unusual(device: dict[str, Any]) -> dict[str, Any]:
     with tf.device(_called(device)):
         odd = _moved(device, [1.0, none, much, -much, 0.0])
         cases = {
-            "reduce_sum": (tf.reduce_sum(odd), none), "add": (odd + 1, [2, none, much, -much, 1]), "multiply": (odd * 0, [0, none, none, none, 0]), "exp": (tf.exp(odd[1:]), [none, much, 0, 1]),
-            "is_nan": (tf.math.is_nan(odd), [False, True, False, False, False]), "sqrt": (tf.sqrt(odd), [1, none, much, none, 0]),
-            "tanh": (tf.tanh(odd[1:]), [none, 1, -1, 0]), "matmul": (tf.matmul(odd[None, :2], odd[:2, None] * 0), [[none]]),
-        }  # type: dict[str, Any]  # fmt: skip
+            "reduce_sum": (tf.reduce_sum(odd), none),
+            "add": (odd + 1, [2, none, much, -much, 1]),
+            "multiply": (odd * 0, [0, none, none, none, 0]),
+            "exp": (tf.exp(odd[1:]), [none, much, 0, 1]),
+            "is_nan": (tf.math.is_nan(odd), [False, True, False, False, False]),
+            "sqrt": (tf.sqrt(odd), [1, none, much, none, 0]),
+            "tanh": (tf.tanh(odd[1:]), [none, 1, -1, 0]),
+            "matmul": (tf.matmul(odd[None, :2], odd[:2, None] * 0), [[none]]),
+        }  # type: dict[str, Any]
     for name, (got, wanted) in cases.items():
         found.exact(name, host(got), wanted)
     return dict(found.measured())
@@ -229,9 +241,12 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
     first, again, other = ([host(tensor) for tensor in tensors] for tensors in drawn)
     integers = [min(int(number * 10), 9) for number in first[1]]
     return {
-        "statistics": distributed(*first, integers), "wrong": misdistributed(*first, integers), "repeats": first == again,
-        "differs": all(v != two for v, two in zip(first, other)), "elsewhere": _elsewhere(device, normal=drawn[0][0]),
-    }  # fmt: skip
+        "statistics": distributed(*first, integers),
+        "wrong": misdistributed(*first, integers),
+        "repeats": first == again,
+        "differs": all(v != two for v, two in zip(first, other)),
+        "elsewhere": _elsewhere(device, normal=drawn[0][0]),
+    }
 
 
 numbers.__name__ = "random"
@@ -283,10 +298,7 @@ def training(device: dict[str, Any]) -> dict[str, Any]:
     middles, labels = draw.standard_normal((10, 32)) * 1.2, draw.randint(0, 10, 5000)
     points = (middles[labels] + draw.standard_normal((5000, 32))).astype(np.float32)
     with tf.device(_called(device)):
-        weights = [
-            tf.Variable(tf.cast(draw.standard_normal(shape) / shape[0] ** 0.5, tf.float32))
-            for shape in ((32, 64), (64, 10))
-        ]
+        weights = [tf.Variable(tf.cast(draw.standard_normal(shape) / shape[0] ** 0.5, tf.float32)) for shape in ((32, 64), (64, 10))]
         given, goals = tf.constant(points[:4000]), tf.constant(labels[:4000])
         for _ in range(150):
             with tf.GradientTape() as tape:

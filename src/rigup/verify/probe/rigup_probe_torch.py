@@ -42,9 +42,7 @@ def _usual() -> None:
     torch.set_default_dtype(torch.float32)
     torch.set_grad_enabled(True)
     torch.set_flush_denormal(False)
-    if (
-        torch.are_deterministic_algorithms_enabled()
-    ):  # asked first: to set it imports the compiler, a second of a processor
+    if torch.are_deterministic_algorithms_enabled():  # asked first: to set it imports the compiler, a second of a processor
         torch.use_deterministic_algorithms(False)
     if hasattr(torch, "set_default_device"):
         torch.set_default_device(None)
@@ -113,9 +111,7 @@ def _address(properties: dict[str, Any]) -> Any:
     """`0000:01:00.0`, where this torch tells it."""
     if "pci_bus_id" not in properties:
         return None
-    return "{:04x}:{:02x}:{:02x}.0".format(
-        properties.get("pci_domain_id", 0), properties["pci_bus_id"], properties["pci_device_id"]
-    )
+    return "{:04x}:{:02x}:{:02x}.0".format(properties.get("pci_domain_id", 0), properties["pci_bus_id"], properties["pci_device_id"])
 
 
 def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:

@@ -25,9 +25,7 @@ def copies(device: dict[str, Any]) -> dict[str, Any]:
     wrong = []
     for kind in [dtype_name for dtype_name in _KINDS if not (dtype_name == "float64" and device["type"] == "mps")]:
         for count in _COUNTS:
-            wrong += [
-                name + " of " + str(count) + " " + kind for name, right in _copied(device, kind, count) if not right
-            ]
+            wrong += [name + " of " + str(count) + " " + kind for name, right in _copied(device, kind, count) if not right]
         wrong += [name + " of a " + way + " " + kind for name, way, right in _copied_layouts(device, kind) if not right]
     wrong += [name + " of 2 MB and more" for name, right in _copied_whole(device) if not right]
     return {"wrong": list(dict.fromkeys(wrong)), "copies": True}
@@ -54,10 +52,7 @@ def _copied(device: dict[str, Any], kind: str, count: int) -> Iterator[tuple[str
     yield "assignment to a slice", again.cpu().tolist() == values
     again.zero_()
     yield "zero_", not any(again.cpu().tolist())
-    yield (
-        "contiguous",
-        source.view(-1, 1).expand(count, 2).contiguous().view(-1).cpu().tolist() == [x for x in values for _ in "ab"],
-    )
+    yield ("contiguous", source.view(-1, 1).expand(count, 2).contiguous().view(-1).cpu().tolist() == [x for x in values for _ in "ab"])
     yield from _forced(source, values)
 
 
@@ -82,7 +77,11 @@ def _copied_whole(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield "copy_", target.cpu().tolist() == wanted
     yield "clone", torch.clone(source).cpu().tolist() == wanted
     yield "contiguous", source.view(2, -1).t().contiguous().cpu().t().reshape(-1).tolist() == wanted
-    for name, call in (("to another type", lambda x: x.to(torch.int32)), ("to the host", lambda x: x.to("cpu", copy=True)), ("clone", torch.clone)):  # fmt: skip
+    for name, call in (
+        ("to another type", lambda x: x.to(torch.int32)),
+        ("to the host", lambda x: x.to("cpu", copy=True)),
+        ("clone", torch.clone),
+    ):
         first = call(source)
         source.add_(1)
         later = call(source).cpu().tolist()
@@ -131,10 +130,7 @@ def dropout(device: dict[str, Any]) -> dict[str, Any]:
         if kind == "float64" and device["type"] == "mps":
             continue
         for share in (0.25, 0.5):
-            for name, call in (
-                ("dropout", functional.dropout),
-                ("Dropout", lambda x, p, training: nn.Dropout(p).train(training)(x)),
-            ):
+            for name, call in (("dropout", functional.dropout), ("Dropout", lambda x, p, training: nn.Dropout(p).train(training)(x))):
                 prefix = name + " " + str(share) + " in " + kind + ": "
                 wrong += [prefix + problem for problem in _dropped(device, kind, share, call)]
     return {"wrong": wrong + list(_channels_dropped(device))}
@@ -166,8 +162,10 @@ def _channels_dropped(device: dict[str, Any]) -> Iterator[str]:
     share, count = 0.25, 4_001
     for rank in (1, 2, 3):
         x = torch.tensor([1.0] * (count * 2**rank), dtype=torch.float32).to(device["id"]).view(1, count, *(2,) * rank)
-        for name, call in (("dropout" + str(rank) + "d", getattr(functional, "dropout" + str(rank) + "d", None)),
-                           ("Dropout" + str(rank) + "d", lambda x, p, training, n=rank: getattr(nn, "Dropout" + str(n) + "d")(p).train(training)(x))):  # fmt: skip
+        for name, call in (
+            ("dropout" + str(rank) + "d", getattr(functional, "dropout" + str(rank) + "d", None)),
+            ("Dropout" + str(rank) + "d", lambda x, p, training, n=rank: getattr(nn, "Dropout" + str(n) + "d")(p).train(training)(x)),
+        ):
             if call is None or not hasattr(nn, "Dropout" + str(rank) + "d"):
                 continue
             rows = call(x, share, training=True).view(count, -1).cpu().tolist()
@@ -185,7 +183,7 @@ def _channels_dropped(device: dict[str, Any]) -> Iterator[str]:
 
 def _alpha(device: dict[str, Any]) -> Iterator[str]:
     """Dropout for networks that normalize themselves (arXiv:1706.02515); and shares of nothing and of all."""
-    x = torch.tensor([math.sin(at * 12.9898) * math.sqrt(2) for at in range(20_000)], dtype=torch.float32).to(device["id"])  # fmt: skip
+    x = torch.tensor([math.sin(at * 12.9898) * math.sqrt(2) for at in range(20_000)], dtype=torch.float32).to(device["id"])
     y = functional.alpha_dropout(x, 0.25, training=True).cpu().tolist()
     middle = math.fsum(y) / len(y)
     spread = math.sqrt(math.fsum((number - middle) ** 2 for number in y) / len(y))
@@ -208,11 +206,7 @@ def mixed_precision(device: dict[str, Any]) -> dict[str, Any]:
         product, linear_output = matrix @ matrix, functional.linear(matrix, matrix)
         inside = torch.is_autocast_enabled() if device["type"] == "cuda" else True
         loss = functional.cross_entropy(product, torch.tensor([0, 1]).to(device["id"]))
-    wrong += (
-        []
-        if product.dtype == short and linear_output.dtype == short and inside
-        else ["autocast does not take " + str(short)]
-    )
+    wrong += [] if product.dtype == short and linear_output.dtype == short and inside else ["autocast does not take " + str(short)]
     wrong += [] if product.cpu().tolist() == [[7.0, 10.0], [15.0, 22.0]] else ["the product under autocast"]
     wrong += [] if loss.dtype == torch.float32 else ["autocast keeps no loss in float32"]
     wrong += [] if (matrix @ matrix).dtype == torch.float32 else ["autocast does not end"]
@@ -229,9 +223,7 @@ def _scaled(device: dict[str, Any]) -> list[str]:
     optimizer = torch.optim.SGD([parameter], lr=0.5)
     scaled = scaler.scale((parameter * parameter).sum())
     scaled.backward()
-    wrong = (
-        [] if float(scaled) == 40.0 and parameter.grad.cpu().tolist() == [16.0, 32.0] else ["GradScaler does not scale"]
-    )
+    wrong = [] if float(scaled) == 40.0 and parameter.grad.cpu().tolist() == [16.0, 32.0] else ["GradScaler does not scale"]
     scaler.step(optimizer)
     scaler.update()
     wrong += [] if parameter.cpu().tolist() == [0.0, 0.0] else ["GradScaler's step, with the scale taken out again,"]
@@ -245,12 +237,19 @@ def _scaled(device: dict[str, Any]) -> list[str]:
 def gradients_held(device: dict[str, Any]) -> dict[str, Any]:
     """Tensors that live on after many steps of forward and backward whose results were dropped."""
     model = nn.Sequential(
-        nn.Conv1d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(28, 16), nn.LayerNorm(16), nn.GELU(), nn.Dropout(0.25),
-        nn.Linear(16, 16), nn.BatchNorm1d(16), nn.Tanh(), nn.Linear(16, 4),
-    ).to(device["id"])  # fmt: skip
-    inputs = (
-        torch.tensor([[float(at % 5)] * 16 for at in range(8)], dtype=torch.float32).to(device["id"]).view(8, 1, 16)
-    )
+        nn.Conv1d(1, 2, 3),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(28, 16),
+        nn.LayerNorm(16),
+        nn.GELU(),
+        nn.Dropout(0.25),
+        nn.Linear(16, 16),
+        nn.BatchNorm1d(16),
+        nn.Tanh(),
+        nn.Linear(16, 4),
+    ).to(device["id"])
+    inputs = torch.tensor([[float(at % 5)] * 16 for at in range(8)], dtype=torch.float32).to(device["id"]).view(8, 1, 16)
     goals = torch.tensor([0, 1, 2, 3] * 2).to(device["id"])
     counts, further = [], _further(device)
     for _ in range(3):
@@ -273,16 +272,30 @@ def _further(device: dict[str, Any]) -> Callable[[], None]:
     layers = [kind(8, 4).to(device["id"]) for kind in (nn.LSTM, nn.GRU, nn.RNN)]
     heads = nn.MultiheadAttention(8, 2).to(device["id"])
     calls: list[Callable[[Any], Any]] = [
-        *(lambda x, n=name: getattr(functional, n)(x) for name in ("silu", "sigmoid", "softplus", "elu", "leaky_relu", "hardswish", "mish", "logsigmoid", "relu6", "softsign")),
+        *(
+            lambda x, n=name: getattr(functional, n)(x)
+            for name in ("silu", "sigmoid", "softplus", "elu", "leaky_relu", "hardswish", "mish", "logsigmoid", "relu6", "softsign")
+        ),
         *(lambda x, n=name: getattr(torch, n)(x, 1) for name in ("softmax", "log_softmax", "cumsum", "sum", "mean", "var", "logsumexp")),
         *(lambda x, n=name: getattr(torch, n)(x) for name in ("exp", "sin", "abs", "square", "erf")),
-        lambda x: x @ x.t(), lambda x: torch.bmm(x[None], x.t()[None]), lambda x: torch.cat([x, x * 2]), lambda x: x[rows], lambda x: x.sort(1)[0],
-        lambda x: functional.embedding(rows, x), lambda x: functional.scaled_dot_product_attention(x[None, None], x[None, None], x[None, None], is_causal=True),
-        lambda x: functional.conv2d((image * x.sum()), image.view(2, 2, 3, 4)), lambda x: functional.conv_transpose1d(x[None, :2], x.view(2, 3, 8)),
-        lambda x: functional.max_pool1d(x[None], 2), lambda x: functional.avg_pool1d(x[None], 2), lambda x: functional.interpolate(x[None], scale_factor=2.0),
-        lambda x: functional.group_norm(x[None], 2), functional.glu, lambda x: functional.smooth_l1_loss(x, x.detach() * 2),
-        *(lambda x, m=layer: m(x[None])[0] for layer in layers), lambda x: heads(x, x, x, need_weights=False)[0],
-    ]  # fmt: skip
+        lambda x: x @ x.t(),
+        lambda x: torch.bmm(x[None], x.t()[None]),
+        lambda x: torch.cat([x, x * 2]),
+        lambda x: x[rows],
+        lambda x: x.sort(1)[0],
+        lambda x: functional.embedding(rows, x),
+        lambda x: functional.scaled_dot_product_attention(x[None, None], x[None, None], x[None, None], is_causal=True),
+        lambda x: functional.conv2d((image * x.sum()), image.view(2, 2, 3, 4)),
+        lambda x: functional.conv_transpose1d(x[None, :2], x.view(2, 3, 8)),
+        lambda x: functional.max_pool1d(x[None], 2),
+        lambda x: functional.avg_pool1d(x[None], 2),
+        lambda x: functional.interpolate(x[None], scale_factor=2.0),
+        lambda x: functional.group_norm(x[None], 2),
+        functional.glu,
+        lambda x: functional.smooth_l1_loss(x, x.detach() * 2),
+        *(lambda x, m=layer: m(x[None])[0] for layer in layers),
+        lambda x: heads(x, x, x, need_weights=False)[0],
+    ]
     done: set[int] = set()
 
     def called() -> None:

@@ -26,12 +26,7 @@ LONG = 33_019  # numbers: more than 2^15, and no multiple of any vector's length
 SIZES = (1, 5, 17)
 _STEPS = 16  # inputs are multiples of 1 / _STEPS
 _MOST_NAMES, _BY = 4, "; by "
-_ROUGH = {
-    "float64": 1e-10,
-    "float32": 1e-4,
-    "float16": 2e-2,
-    "bfloat16": 1e-1,
-}  # times a case's factor: surely no rounding
+_ROUGH = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}  # times a case's factor: surely no rounding
 _MOST_LAID = 64  # inputs that are kept for the next way to call an operator
 _NOISE = 77.0  # what lies between the numbers of a strided tensor
 
@@ -140,9 +135,7 @@ def _expected(case: Case) -> Wanted:
 def referenced(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) -> Wanted:
     """The reference's results and gradients for these inputs and weights."""
     forget()
-    traced = [
-        _traced(grid) if case.backward and input_.kind == "real" else grid for grid, input_ in zip(grids, case.inputs)
-    ]
+    traced = [_traced(grid) if case.backward and input_.kind == "real" else grid for grid, input_ in zip(grids, case.inputs)]
     output = case.reference(*traced)
     results = list(output) if isinstance(output, tuple) else [output]
     if not case.backward:
@@ -150,11 +143,12 @@ def referenced(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) 
     weights = weights or [_weights(result.shape, 17 + at) for at, result in enumerate(results)]
     steps = taped()
     differentiate([x for result in results for x in result.flat], [x for grid in weights for x in grid.flat])
-    slopes = [Grid(grid.shape, [x.gradient for x in grid.flat]) for grid, input_ in zip(traced, case.inputs)
-              if case.backward and input_.kind == "real"]  # fmt: skip
-    return Wanted(
-        [Grid(result.shape, [plain(x) for x in result.flat]) for result in results], list(weights), slopes, steps
-    )
+    slopes = [
+        Grid(grid.shape, [x.gradient for x in grid.flat])
+        for grid, input_ in zip(traced, case.inputs)
+        if case.backward and input_.kind == "real"
+    ]
+    return Wanted([Grid(result.shape, [plain(x) for x in result.flat]) for result in results], list(weights), slopes, steps)
 
 
 @functools.lru_cache(None)
@@ -194,7 +188,7 @@ def _permuted(grid: Grid, order: list[int], dtype: Any, device: str) -> Any:
     back = [order.index(place) for place in range(len(order))]
     places = [0]
     for dim in order:
-        places = [place + step for place in places for step in range(0, grid.steps[dim] * grid.shape[dim], grid.steps[dim])]  # fmt: skip
+        places = [place + step for place in places for step in range(0, grid.steps[dim] * grid.shape[dim], grid.steps[dim])]
     flat = [grid.flat[place] for place in places]
     return tensor(flat, dtype).to(device).view(shape).permute(back)
 
@@ -373,9 +367,7 @@ def _compare(report: Report, case: Case, at: Any, got: Any, wanted: list[Grid], 
     if len(several(got)) < len(wanted):
         report.add(case, dtype, way, math.inf, "fewer results")
     for number, (result, right) in enumerate(zip(several(got), wanted)):
-        where = ", ".join(
-            filter(None, [part or ("result " + str(number + 1) if len(wanted) > 1 else ""), variant.name])
-        )
+        where = ", ".join(filter(None, [part or ("result " + str(number + 1) if len(wanted) > 1 else ""), variant.name]))
         if result is None:
             report.add(case, dtype, way, 0.0 if not any(right.flat) else math.inf, where)
             continue

@@ -17,10 +17,21 @@ def error(got: Any, wanted: Any) -> float:
 
 
 _LACKS = (
-    "not implemented for", "not implemented on", "not supported", "doesn't support", "does not support", "unsupported",
-    "Could not run 'aten::", "No available kernel", "is not currently implemented", "requires compiling", "not compiled with",
-    "has no attribute", "unexpected keyword", "only supported",
-)  # fmt: skip
+    "not implemented for",
+    "not implemented on",
+    "not supported",
+    "doesn't support",
+    "does not support",
+    "unsupported",
+    "Could not run 'aten::",
+    "No available kernel",
+    "is not currently implemented",
+    "requires compiling",
+    "not compiled with",
+    "has no attribute",
+    "unexpected keyword",
+    "only supported",
+)
 
 
 def unsupported(why: Exception) -> bool:

@@ -42,9 +42,7 @@ def compiled(full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
         wanted = expected(_PROGRAM)
         pairs = [("forward", results, wanted.results[0])]
         pairs += [("backward", gradient, slope) for gradient, slope in zip(slopes, wanted.gradients)]
-        cases = [
-            [backend, "float32", way, deviation(got, wanted_grid.flat), "", 8.0] for way, got, wanted_grid in pairs
-        ]
+        cases = [[backend, "float32", way, deviation(got, wanted_grid.flat), "", 8.0] for way, got, wanted_grid in pairs]
         return {"cases": cases, "raised": [], "without": [], "elsewhere": [], "compiler": backend}
 
     compile_.__name__ = "compile"

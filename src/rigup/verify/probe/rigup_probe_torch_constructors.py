@@ -9,17 +9,49 @@ import torch
 from torch import nn
 
 # what arguments without a default are given, by their names
-_GIVEN: dict[str, Any] = {"num_heads": 2, "nhead": 2, "num_groups": 2, "groups": 2, "kernel_size": 2, "num_layers": 2, "input_size": 4, "hidden_size": 4,
-                          "num_embeddings": 5, "normalized_shape": 4, "n_classes": 9, "cutoffs": [2, 5], "upscale_factor": 2,
-                          "downscale_factor": 2, "output_size": 2, "threshold": 0.5, "value": 0.25, "padding": 1, "output_ratio": None}  # fmt: skip
+_GIVEN: dict[str, Any] = {
+    "num_heads": 2,
+    "nhead": 2,
+    "num_groups": 2,
+    "groups": 2,
+    "kernel_size": 2,
+    "num_layers": 2,
+    "input_size": 4,
+    "hidden_size": 4,
+    "num_embeddings": 5,
+    "normalized_shape": 4,
+    "n_classes": 9,
+    "cutoffs": [2, 5],
+    "upscale_factor": 2,
+    "downscale_factor": 2,
+    "output_size": 2,
+    "threshold": 0.5,
+    "value": 0.25,
+    "padding": 1,
+    "output_ratio": None,
+}
 _USUAL = 4
-_ALSO = {
-    name: {"output_size": 2} for name in ("FractionalMaxPool2d", "FractionalMaxPool3d")
-}  # one of two that have a default
+_ALSO = {name: {"output_size": 2} for name in ("FractionalMaxPool2d", "FractionalMaxPool3d")}  # one of two that have a default
 # another value of arguments that are words, or None unless they are given
-_WORDS: dict[str, Any] = {"padding_mode": "circular", "reduction": "sum", "approximate": "tanh", "nonlinearity": "relu", "mode": "max",
-                          "activation": "gelu", "kdim": 3, "vdim": 3, "padding_idx": 1, "max_norm": 1.5, "scale_factor": 2.0, "dim": 1,
-                          "history_size": 7, "foreach": False, "fused": False, "line_search_fn": "strong_wolfe", "proj_size": 2}  # fmt: skip
+_WORDS: dict[str, Any] = {
+    "padding_mode": "circular",
+    "reduction": "sum",
+    "approximate": "tanh",
+    "nonlinearity": "relu",
+    "mode": "max",
+    "activation": "gelu",
+    "kdim": 3,
+    "vdim": 3,
+    "padding_idx": 1,
+    "max_norm": 1.5,
+    "scale_factor": 2.0,
+    "dim": 1,
+    "history_size": 7,
+    "foreach": False,
+    "fused": False,
+    "line_search_fn": "strong_wolfe",
+    "proj_size": 2,
+}
 _LEFT = {"device", "dtype", "inplace", "size_average", "reduce", "params", "self"}
 _NONE = object()
 
@@ -27,8 +59,12 @@ _NONE = object()
 def made_with(_device: dict[str, Any]) -> dict[str, Any]:
     """Names of arguments that are lost on the way."""
     spaces = ((nn, nn.Module, _module), (torch.optim, torch.optim.Optimizer, _optimizer))
-    found = [(cls, keeps) for space, base, keeps in spaces for cls in vars(space).values()
-             if isinstance(cls, type) and issubclass(cls, base) and cls is not base]  # fmt: skip
+    found = [
+        (cls, keeps)
+        for space, base, keeps in spaces
+        for cls in vars(space).values()
+        if isinstance(cls, type) and issubclass(cls, base) and cls is not base
+    ]
     return {"wrong": list(dict.fromkeys(name for cls, keeps in found for name in _lost(cls, keeps)))}
 
 
@@ -37,8 +73,11 @@ def _lost(cls: Any, keeps: Any) -> Iterator[str]:
         parameters = inspect.signature(cls.__init__).parameters
     except (TypeError, ValueError):
         return
-    needed = {name: _GIVEN.get(name, _USUAL) for name, parameter in parameters.items()
-              if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name not in _LEFT}  # fmt: skip
+    needed = {
+        name: _GIVEN.get(name, _USUAL)
+        for name, parameter in parameters.items()
+        if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name not in _LEFT
+    }
     needed.update(_ALSO.get(cls.__name__, {}))
     for name, parameter in parameters.items():
         other = _other(name, parameter.default)
@@ -68,9 +107,7 @@ def _other(name: str, default: Any) -> Any:
 
 def _module(cls: Any, needed: dict[str, Any], name: str, other: Any, default: Any) -> bool:
     """Whether a submodule holds the value; True if the default is not stored as an attribute either."""
-    place = (
-        {"device": "meta"} if "device" in inspect.signature(cls.__init__).parameters else {}
-    )  # no numbers are asked for
+    place = {"device": "meta"} if "device" in inspect.signature(cls.__init__).parameters else {}  # no numbers are asked for
     plain, changed = cls(**needed, **place), cls(**needed, **place, **{name: other})
     if name.endswith("bias") and isinstance(other, bool):
         biases = [{name_ for name_, _ in module.named_parameters() if "bias" in name_} for module in (plain, changed)]
@@ -87,7 +124,4 @@ def _optimizer(cls: Any, needed: dict[str, Any], name: str, other: Any, _default
 
 
 def _same(value: Any, other: Any) -> bool:
-    return bool(
-        other in (value, getattr(value, "__name__", value))
-        or (isinstance(value, tuple) and all(part == other for part in value))
-    )
+    return bool(other in (value, getattr(value, "__name__", value)) or (isinstance(value, tuple) and all(part == other for part in value)))

@@ -13,13 +13,40 @@ except ImportError:  # an older torch
 
 # other names of one operator, as torch's documentation tells them
 ALIASES = {
-    "abs": ("absolute",), "acos": ("arccos",), "acosh": ("arccosh",), "asin": ("arcsin",), "asinh": ("arcsinh",), "atan": ("arctan",),
-    "atan2": ("arctan2",), "atanh": ("arctanh",), "clamp": ("clip",), "div": ("divide", "true_divide"), "eq": (), "gt": ("greater",),
-    "ge": ("greater_equal",), "lt": ("less",), "le": ("less_equal",), "mul": ("multiply",), "ne": ("not_equal",), "neg": ("negative",),
-    "sub": ("subtract",), "trunc": ("fix",), "movedim": ("moveaxis",), "transpose": ("swapaxes", "swapdims"), "outer": ("ger",),
-    "cat": ("concat", "concatenate"), "vstack": ("row_stack",), "lgamma": ("gammaln",), "digamma": ("psi",), "sigmoid": ("expit",),
-    "igamma": ("gammainc",), "igammac": ("gammaincc",), "mvlgamma": ("multigammaln",), "trapezoid": ("trapz",), "inverse": ("inv",),
-}  # fmt: skip
+    "abs": ("absolute",),
+    "acos": ("arccos",),
+    "acosh": ("arccosh",),
+    "asin": ("arcsin",),
+    "asinh": ("arcsinh",),
+    "atan": ("arctan",),
+    "atan2": ("arctan2",),
+    "atanh": ("arctanh",),
+    "clamp": ("clip",),
+    "div": ("divide", "true_divide"),
+    "eq": (),
+    "gt": ("greater",),
+    "ge": ("greater_equal",),
+    "lt": ("less",),
+    "le": ("less_equal",),
+    "mul": ("multiply",),
+    "ne": ("not_equal",),
+    "neg": ("negative",),
+    "sub": ("subtract",),
+    "trunc": ("fix",),
+    "movedim": ("moveaxis",),
+    "transpose": ("swapaxes", "swapdims"),
+    "outer": ("ger",),
+    "cat": ("concat", "concatenate"),
+    "vstack": ("row_stack",),
+    "lgamma": ("gammaln",),
+    "digamma": ("psi",),
+    "sigmoid": ("expit",),
+    "igamma": ("gammainc",),
+    "igammac": ("gammaincc",),
+    "mvlgamma": ("multigammaln",),
+    "trapezoid": ("trapz",),
+    "inverse": ("inv",),
+}
 WITHOUT_SLOPE = ("acosh", "asinh", "atanh")  # in place
 _SPACES = (torch, getattr(torch, "special", None))
 

@@ -44,21 +44,7 @@ _NAME = re.compile(r"(?:complex |integer )?\S*")
 _ONCE = ("is not implemented", "once_differentiable", "differentiate twice")  # operators whose gradient has none
 _EVERY = ("float64", "float32", "float16", "bfloat16")
 # the largest, the least and the middle one: Python orders no NaN
-_ORDERED = (
-    "max",
-    "min",
-    "sort",
-    "topk",
-    "median",
-    "kthvalue",
-    "quantile",
-    "mode",
-    "unique",
-    "clamp",
-    "relu",
-    "hard",
-    "arg",
-)
+_ORDERED = ("max", "min", "sort", "topk", "median", "kthvalue", "quantile", "mode", "unique", "clamp", "relu", "hard", "arg")
 
 
 def stirred(report: Report, case: Case, dtype: str) -> None:
@@ -101,7 +87,7 @@ def further(report: Report, case: Case, wanted: Wanted, dtype: str, turn: int, f
         once = {} if full else report.once
         _once(once, dtype, case, lambda: tiled(report, case, wanted, dtype, case.calls if full else case.calls[:1]))
         for kind in (*COMPLEX, *WHOLE) if full else (COMPLEX[0], WHOLE[0]):
-            _once(once, kind, case, functools.partial(in_complex if kind in COMPLEX else in_whole_numbers, report, case, kind))  # fmt: skip
+            _once(once, kind, case, functools.partial(in_complex if kind in COMPLEX else in_whole_numbers, report, case, kind))
 
 
 def _forms_of_whole_numbers(case: Case, full: bool) -> tuple[str, ...]:
@@ -160,9 +146,7 @@ def _spoilt(case: Case) -> Any:
     return None
 
 
-_SECOND: dict[
-    str, Any
-] = {}  # by the case's name: a direction for each input, and how gradients and results change along it
+_SECOND: dict[str, Any] = {}  # by the case's name: a direction for each input, and how gradients and results change along it
 
 
 def _twice(report: Report, case: Case, dtype: str) -> None:
@@ -183,21 +167,16 @@ def _twice(report: Report, case: Case, dtype: str) -> None:
         return
     factor = case.factor * _ROOM[dtype]
     for number, (gradient, right) in enumerate(zip(got, rights), 1):
-        values = (
-            [0.0] * len(right)
-            if gradient is None or gradient._is_zerotensor()
-            else gradient.detach().cpu().reshape(-1).tolist()
-        )
+        values = [0.0] * len(right) if gradient is None or gradient._is_zerotensor() else gradient.detach().cpu().reshape(-1).tolist()
         size = max(max(map(abs, right), default=0.0), _LEAST[dtype])
         off = max((abs(a - b) for a, b in zip(values, right)), default=0.0) / size
-        report.add(case._replace(factor=factor), dtype, "twice backward", off if off == off else math.inf, "gradient " + str(number))  # fmt: skip
+        report.add(case._replace(factor=factor), dtype, "twice backward", off if off == off else math.inf, "gradient " + str(number))
 
 
 def _differences(case: Case) -> Any:
     """None where the reference has no answer a step away."""
     ways = [  # another one for each input: along the same one the difference of two does not change
-        [((at + v) * (1 + v % 4) % 5 - 2) / 2 for at in range(len(input_.grid.flat))]
-        for v, input_ in enumerate(case.inputs)
+        [((at + v) * (1 + v % 4) % 5 - 2) / 2 for at in range(len(input_.grid.flat))] for v, input_ in enumerate(case.inputs)
     ]
     try:
         up, down = (_moved(case, ways, step) for step in (_STEP, -_STEP))
@@ -209,32 +188,34 @@ def _differences(case: Case) -> Any:
 
 def _moved(case: Case, ways: list[list[float]], step: float) -> Wanted:
     pairs = zip(case.inputs, ways)
-    return referenced(case, [
-        Grid(input_.grid.shape, [x + step * part for x, part in zip(input_.grid.flat, way)]) if input_.kind == "real" else input_.grid
-        for input_, way in pairs
-    ])  # fmt: skip
+    return referenced(
+        case,
+        [
+            Grid(input_.grid.shape, [x + step * part for x, part in zip(input_.grid.flat, way)]) if input_.kind == "real" else input_.grid
+            for input_, way in pairs
+        ],
+    )
 
 
 def _again(report: Report, case: Case, ways: list[list[float]], dtype: str) -> list[Any]:
     """Gradients by each input and each weight; None where there is none."""
     inputs, place = laid(report.device, case, dtype, LAYOUTS[0]), report.device["id"]
-    leaves = [
-        tensor.detach().requires_grad_() if kind.kind == "real" else tensor for tensor, kind in zip(inputs, case.inputs)
-    ]
+    leaves = [tensor.detach().requires_grad_() if kind.kind == "real" else tensor for tensor, kind in zip(inputs, case.inputs)]
     reals = [leaf for leaf, kind in zip(leaves, case.inputs) if kind.kind == "real"]
     with torch.enable_grad():
         results = several(case.calls[0](*leaves))
-        weights = [
-            weight(grid, result).detach().requires_grad_() for grid, result in zip(expected(case).weights, results)
-        ]
+        weights = [weight(grid, result).detach().requires_grad_() for grid, result in zip(expected(case).weights, results)]
         pairs = [(result, weight) for result, weight in zip(results, weights) if result.requires_grad]
-        slopes = torch.autograd.grad([result for result, _ in pairs], reals, [weight_ for _, weight_ in pairs], create_graph=True, allow_unused=True)  # fmt: skip
-        along = [plain_tensor(Grid(kind.grid.shape, way), "real", dtype, place)
-                 for kind, way in zip(case.inputs, ways) if kind.kind == "real"]  # fmt: skip
+        slopes = torch.autograd.grad(
+            [result for result, _ in pairs], reals, [weight_ for _, weight_ in pairs], create_graph=True, allow_unused=True
+        )
+        along = [
+            plain_tensor(Grid(kind.grid.shape, way), "real", dtype, place) for kind, way in zip(case.inputs, ways) if kind.kind == "real"
+        ]
         pairs = [(slope, way) for slope, way in zip(slopes, along) if slope is not None and slope.requires_grad]
         if not pairs:
             return []
-        return list(torch.autograd.grad([slope for slope, _ in pairs], [*reals, *weights], [way for _, way in pairs], allow_unused=True))  # fmt: skip
+        return list(torch.autograd.grad([slope for slope, _ in pairs], [*reals, *weights], [way for _, way in pairs], allow_unused=True))
 
 
 _TWO, _HALF, _COARSE = ("float64", "float32"), ("float16", "bfloat16"), 40.0

@@ -83,9 +83,7 @@ def _result_of(device: dict[str, Any], values: Any, result: Any, compiler: str) 
 def toolkit_kernel(device: dict[str, Any]) -> dict[str, Any]:
     """The same by nvcc or hipcc, where a toolkit is."""
     amd = device.get("vendor") == "amd"
-    compiler = shutil.which("hipcc" if amd else "nvcc") or _usual(
-        "/opt/rocm/bin/hipcc" if amd else "/usr/local/cuda/bin/nvcc"
-    )
+    compiler = shutil.which("hipcc" if amd else "nvcc") or _usual("/opt/rocm/bin/hipcc" if amd else "/usr/local/cuda/bin/nvcc")
     if compiler is None:
         raise Skip("no toolkit is here")
     values = torch.arange(_COUNT, dtype=torch.float32, device=device["id"])
@@ -107,14 +105,8 @@ def _built(compiler: str, folder: str, device: dict[str, Any]) -> str:
     amd, source, library = device.get("vendor") == "amd", os.path.join(folder, "k.cu"), os.path.join(folder, "k.so")
     with open(source, "w", encoding="ascii") as file:
         file.write(_SOURCE)
-    chosen = (
-        ["--offload-arch=" + device["isa"], "-fPIC"]
-        if amd
-        else ["-arch=" + device["isa"], "-Xcompiler", "-fPIC", "-cudart", "shared"]
-    )
-    done = subprocess.run(
-        [compiler, "-shared", *chosen, "-o", library, source], capture_output=True, text=True, check=False
-    )
+    chosen = ["--offload-arch=" + device["isa"], "-fPIC"] if amd else ["-arch=" + device["isa"], "-Xcompiler", "-fPIC", "-cudart", "shared"]
+    done = subprocess.run([compiler, "-shared", *chosen, "-o", library, source], capture_output=True, text=True, check=False)
     sys.stderr.write(done.stderr[-4000:])
     if done.returncode:
         raise RuntimeError(os.path.basename(compiler) + ": " + (done.stderr.strip().splitlines() or ["failed"])[-1])

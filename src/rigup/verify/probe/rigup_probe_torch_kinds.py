@@ -19,8 +19,29 @@ _MOST = 2**31
 _LONGEST = 1500  # numbers of inputs
 _FARTHEST = 20.0  # from zero: exponentials of complex numbers farther away have parts that no type holds
 # of a complex number something else than the same arithmetic: its length, its conjugate, an order
-_OTHER = ("norm", "var", "std", "vdot", "vecdot", "cov", "corr", "dist", "angle", "sgn", "sign", "similarity", "cholesky", "eig",
-          "lstsq", "pinv", "adjoint", "qr", "svd", "isreal", "RNN")  # fmt: skip
+_OTHER = (
+    "norm",
+    "var",
+    "std",
+    "vdot",
+    "vecdot",
+    "cov",
+    "corr",
+    "dist",
+    "angle",
+    "sgn",
+    "sign",
+    "similarity",
+    "cholesky",
+    "eig",
+    "lstsq",
+    "pinv",
+    "adjoint",
+    "qr",
+    "svd",
+    "isreal",
+    "RNN",
+)
 
 _HELD: dict[tuple[str, str], Any] = {}
 
@@ -56,11 +77,7 @@ def _whole(grids: list[Grid], plain: list[Grid]) -> bool:
 
 
 def _measured(
-    report: Report,
-    case: Case,
-    dtype: str,
-    convert: Callable[[Grid], Grid],
-    fits: Callable[[list[Grid], list[Grid]], bool],
+    report: Report, case: Case, dtype: str, convert: Callable[[Grid], Grid], fits: Callable[[list[Grid], list[Grid]], bool]
 ) -> bool:
     key = case.name, convert.__name__
     if key not in _HELD:
@@ -94,19 +111,17 @@ def _compared(report: Report, case: Case, dtype: str, variant: Variant, grids: l
     kinds = [dtype if input_.kind in ("real", "given") else input_.kind for input_ in case.inputs]
     if variant is LAYOUTS[0]:
         _stirred(report, case, grids, kinds)
-    inputs = [variant.lay(grid, getattr(torch, "bool" if kind == "mask" else kind), report.device["id"]) for grid, kind in zip(grids, kinds)]  # fmt: skip
-    reals = [
-        tensor.requires_grad_() for tensor, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"
+    inputs = [
+        variant.lay(grid, getattr(torch, "bool" if kind == "mask" else kind), report.device["id"]) for grid, kind in zip(grids, kinds)
     ]
+    reals = [tensor.requires_grad_() for tensor, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"]
     with torch.set_grad_enabled(bool(reals)):
         results = several(case.calls[0](*inputs))
     if any(result.is_floating_point() and _has_complex(right.flat) for result, right in zip(results, wanted.results)):
         return  # the case itself looks at a part of it
     where = variant.name
     for result, right in zip(results, wanted.results):
-        kind, place = (
-            (str(result.dtype).partition(".")[2], "of " + dtype) if result.is_floating_point() else (dtype, where)
-        )
+        kind, place = (str(result.dtype).partition(".")[2], "of " + dtype) if result.is_floating_point() else (dtype, where)
         report.add(case, kind, "forward", _off(result.detach(), right), place)
     if not reals:
         return
@@ -119,8 +134,10 @@ def _compared(report: Report, case: Case, dtype: str, variant: Variant, grids: l
 
 def _stirred(report: Report, case: Case, grids: list[Grid], kinds: list[str]) -> None:
     """Call with the numbers in another order: a stale result would be returned again."""
-    other = [LAYOUTS[0].lay(Grid(grid.shape, grid.flat[::-1]), getattr(torch, "bool" if kind == "mask" else kind), report.device["id"])
-             for grid, kind in zip(grids, kinds)]  # fmt: skip
+    other = [
+        LAYOUTS[0].lay(Grid(grid.shape, grid.flat[::-1]), getattr(torch, "bool" if kind == "mask" else kind), report.device["id"])
+        for grid, kind in zip(grids, kinds)
+    ]
     with torch.no_grad():
         for _time in range(4):
             case.calls[0](*other)
@@ -137,4 +154,6 @@ def _off(got: Any, right: Grid) -> float:
     values = got.cpu().reshape(-1).tolist()
     if not got.is_complex():
         return deviation(values, right.flat)
-    return deviation(*([part for number in numbers for part in (complex(number).real, complex(number).imag)] for numbers in (values, right.flat)))  # fmt: skip
+    return deviation(
+        *([part for number in numbers for part in (complex(number).real, complex(number).imag)] for numbers in (values, right.flat))
+    )

@@ -5,28 +5,13 @@ from __future__ import annotations
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
 import torch
-from rigup_probe_torch_cases import (
-    FLOATS,
-    LARGE,
-    LAYOUTS,
-    LONG,
-    ROWS,
-    SIZES,
-    THREADS,
-    Case,
-    Report,
-    Variant,
-    expected,
-    fits,
-    one_variant,
-)
+from rigup_probe_torch_cases import FLOATS, LARGE, LAYOUTS, LONG, ROWS, SIZES, THREADS, Case, Report, Variant, expected, fits, one_variant
 from rigup_probe_torch_further import coarsely, further, stirred
 
 
 def measured(
-    device: dict[str, Any], cases: Iterable[Case], dtypes: Sequence[str], full: bool = False,
-    over: Callable[[], bool] = lambda: False,
-) -> dict[str, Any]:  # fmt: skip
+    device: dict[str, Any], cases: Iterable[Case], dtypes: Sequence[str], full: bool = False, over: Callable[[], bool] = lambda: False
+) -> dict[str, Any]:
     """Run each case in each type, forward and backward; the largest error of all layouts, and the failures.
 
     Those that are left once the time is over are named.
@@ -57,20 +42,12 @@ def variants(case: Case, dtype: str, turn: int, full: bool) -> Iterator[Variant]
     `full`: also with more numbers than one thread is given.
     """
     every = full or dtype == "float32" or dtype not in FLOATS
-    laid = [
-        layout for layout in LAYOUTS[1:] if (not case.few or (full and layout is LAYOUTS[-1])) and fits(case, layout)
-    ]
+    laid = [layout for layout in LAYOUTS[1:] if (not case.few or (full and layout is LAYOUTS[-1])) and fits(case, layout)]
     if not full and laid:
         laid = list(dict.fromkeys([*(laid[-1:] if every else []), laid[turn % len(laid)]]))
     yield LAYOUTS[0]
     yield from laid
     if case.elementwise:
-        rows = (
-            (0, *SIZES, LONG)
-            if every
-            else (SIZES[turn % len(SIZES)], LONG)
-            if turn % 3 == 0
-            else SIZES[turn % len(SIZES) :][:1]
-        )
+        rows = (0, *SIZES, LONG) if every else (SIZES[turn % len(SIZES)], LONG) if turn % 3 == 0 else SIZES[turn % len(SIZES) :][:1]
         yield from (variant for variant in ROWS if variant.take in rows)
         yield from (LARGE,) if full and dtype == "float32" else ()

@@ -21,8 +21,14 @@ def copy_host(device: dict[str, Any]) -> dict[str, Any]:
     """There and back, in all the ways in which memory lies; also from memory that is pinned."""
     draw = torch.Generator().manual_seed(6)
     bits = torch.randint(-(2**31), 2**31 - 1, (1_048_583,), generator=draw, dtype=torch.int64).to(torch.int32)
-    ways = {"plain": bits, "strided": bits[::3], "turned": bits[: 1024 * 1023].view(1024, 1023).t(), "one": bits[:1],
-            "none": bits[:0], "bytes": bits.view(torch.uint8)[5:77_777]}  # fmt: skip
+    ways = {
+        "plain": bits,
+        "strided": bits[::3],
+        "turned": bits[: 1024 * 1023].view(1024, 1023).t(),
+        "one": bits[:1],
+        "none": bits[:0],
+        "bytes": bits.view(torch.uint8)[5:77_777],
+    }
     wrong = [name for name, tensor in ways.items() if not torch.equal(tensor.to(device["id"]).cpu(), tensor)]
     if device["type"] in ("cuda", "xpu"):
         pinned = bits.pin_memory(device["type"]) if device["type"] == "xpu" else bits.pin_memory()
@@ -84,9 +90,7 @@ def _counters(device: dict[str, Any]) -> dict[str, Any]:
     counters = {}
     for name in ("memory_allocated", "memory_reserved", "current_allocated_memory", "driver_allocated_memory"):
         if device["type"] != "cpu" and hasattr(module, name):
-            counters[name] = int(
-                getattr(module, name)() if device["type"] == "mps" else getattr(module, name)(device["id"])
-            )
+            counters[name] = int(getattr(module, name)() if device["type"] == "mps" else getattr(module, name)(device["id"]))
     if device["type"] == "cuda":
         counters["used"] = -int(torch.cuda.mem_get_info(device["id"])[0])
     if device["type"] == "cpu" and (resident := _resident()) is not None:
@@ -147,9 +151,7 @@ def evidence(device: dict[str, Any]) -> dict[str, Any]:
 
 def _same_bits(device: dict[str, Any]) -> bool:
     """Whether a product is the CPU's to the last bit: other hardware adds up in another order."""
-    left, right = (
-        torch.randn(shape, generator=torch.Generator().manual_seed(8)) for shape in ((384, 1021), (1021, 257))
-    )
+    left, right = (torch.randn(shape, generator=torch.Generator().manual_seed(8)) for shape in ((384, 1021), (1021, 257)))
     return bool(torch.equal((left.to(device["id"]) @ right.to(device["id"])).cpu(), left @ right))
 
 

@@ -12,8 +12,14 @@ import torch
 from rigup_probe import Skip
 from rigup_probe_torch_compare import elsewhere, unsupported
 
-_TYPES = {"float64": torch.float64, "float32": torch.float32, "tf32": torch.float32, "float16": torch.float16,
-          "bfloat16": torch.bfloat16, "float8": torch.float32}  # fmt: skip
+_TYPES = {
+    "float64": torch.float64,
+    "float32": torch.float32,
+    "tf32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float8": torch.float32,
+}
 _SHAPES = ((256, 512, 384), (61, 1021, 129), (1, 1021, 129))  # one that suits tiles, one that does not, one row
 _EVEN = ((256, 512, 384), (16, 32, 16))  # multiples of 16
 _ROWS, _COLUMNS = 13, 11  # rows and columns that differ; no tile has such a side
@@ -37,18 +43,21 @@ def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
     device_id = device["id"]
     count = torch.arange(1, 11, device=device_id)
     cases = {
-        "sum": (count.sum(), 55), "product": ((count * count).sum(), 385), "shifted": ((count - 3).abs().sum(), 31),
-        "zeros": (torch.zeros(7, device=device_id).sum(), 0), "full": (torch.full((3, 3), 2, device=device_id).sum(), 18),
-        "float": (count.float().mul(0.5).sum(), 27.5), "half": (count.half().sum(), 55),
-        "compared": ((count > 4).sum(), 6), "masked": (count[count % 2 == 0].sum(), 30),
-        "turned": (count.reshape(2, 5).t().contiguous().view(-1)[1], 6), "joined": (torch.cat([count, count]).sum(), 110),
+        "sum": (count.sum(), 55),
+        "product": ((count * count).sum(), 385),
+        "shifted": ((count - 3).abs().sum(), 31),
+        "zeros": (torch.zeros(7, device=device_id).sum(), 0),
+        "full": (torch.full((3, 3), 2, device=device_id).sum(), 18),
+        "float": (count.float().mul(0.5).sum(), 27.5),
+        "half": (count.half().sum(), 55),
+        "compared": ((count > 4).sum(), 6),
+        "masked": (count[count % 2 == 0].sum(), 30),
+        "turned": (count.reshape(2, 5).t().contiguous().view(-1)[1], 6),
+        "joined": (torch.cat([count, count]).sum(), 110),
         "copied": (torch.tensor([3, 1, 4]).to(device_id).max(), 4),
-    }  # fmt: skip
-    wrong = {name: result.item() for name, (result, right) in cases.items() if result.item() != right}
-    return {
-        "wrong": wrong,
-        "elsewhere": elsewhere(device, **{name: result for name, (result, _right) in cases.items()}),
     }
+    wrong = {name: result.item() for name, (result, right) in cases.items() if result.item() != right}
+    return {"wrong": wrong, "elsewhere": elsewhere(device, **{name: result for name, (result, _right) in cases.items()})}
 
 
 def product(name: str, full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -60,9 +69,7 @@ def product(name: str, full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]
         ways = [(shape, turned) for shape in shapes for turned in (False, True)[: 1 if name == "float8" else 2]]
         products = [_product(name, device, *way) for way in ways]
         return {
-            "errors": {
-                str(way[0]) + (" transposed" if way[1] else ""): outcome[0] for way, outcome in zip(ways, products)
-            },
+            "errors": {str(way[0]) + (" transposed" if way[1] else ""): outcome[0] for way, outcome in zip(ways, products)},
             "elsewhere": [place for outcome in products for place in outcome[1]],
         }
 
@@ -109,9 +116,7 @@ def _multiplied(name: str, device: dict[str, Any], left: Any, right: Any, turned
         if name == "float8":
             return _in_float8(device, left, right)
         first, other = (x.to(_TYPES[name]).to(device["id"]) for x in (left, right))
-        return torch.matmul(
-            first.t().contiguous().t() if turned else first, other.t() if turned else other.t().contiguous()
-        )
+        return torch.matmul(first.t().contiguous().t() if turned else first, other.t() if turned else other.t().contiguous())
     finally:
         torch.set_float32_matmul_precision(held)
 

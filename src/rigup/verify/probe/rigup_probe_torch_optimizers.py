@@ -30,9 +30,15 @@ def optimizers(device: dict[str, Any]) -> dict[str, Any]:
 
 
 def _try_optimizer(
-    summary: dict[str, Any], device: dict[str, Any], kind: str, label: str, options: dict[str, Any], class_: str,
-    wanted: list[float], chosen: bool,
-) -> None:  # fmt: skip
+    summary: dict[str, Any],
+    device: dict[str, Any],
+    kind: str,
+    label: str,
+    options: dict[str, Any],
+    class_: str,
+    wanted: list[float],
+    chosen: bool,
+) -> None:
     """One optimizer in one way; a way that was chosen may not be there."""
     try:
         got = _stepped(device, kind, lambda p: getattr(torch.optim, class_)(p, lr=RATE, **options))
@@ -40,9 +46,7 @@ def _try_optimizer(
         if not chosen and not unsupported(why):
             summary["raised"].append([label, kind, "forward", str(why)[:200]])
         return
-    summary["cases"].append(
-        [label, kind, "forward", deviation(got, wanted), "after " + str(_COUNT) + " steps", _room(kind, class_)]
-    )
+    summary["cases"].append([label, kind, "forward", deviation(got, wanted), "after " + str(_COUNT) + " steps", _room(kind, class_)])
 
 
 _COUNT = 7  # steps: RAdam begins with its second part after the fifth
@@ -118,16 +122,12 @@ def _sparse(device: dict[str, Any]) -> Iterator[list[Any]]:
         for kind in ("float64", "float32"):
             dtype = getattr(torch, kind)
             parameter = nn.Parameter(torch.tensor(_START[:6], dtype=dtype).to(device["id"]).view(3, 2))
-            optimizer = torch.optim.SparseAdam(
-                [parameter], lr=RATE, betas=BETAS, eps=EPS, **({"maximize": True} if up else {})
-            )
+            optimizer = torch.optim.SparseAdam([parameter], lr=RATE, betas=BETAS, eps=EPS, **({"maximize": True} if up else {}))
             values, states = _START[:6], [(0.0, 0.0)] * 6
             for step in range(1, 4):
                 slopes = [_slope(step, at) for at in range(4)]
                 rows = torch.tensor([[0, 2]]).to(device["id"])
-                parameter.grad = torch.sparse_coo_tensor(
-                    rows, torch.tensor(slopes, dtype=dtype).to(device["id"]).view(2, 2), (3, 2)
-                )
+                parameter.grad = torch.sparse_coo_tensor(rows, torch.tensor(slopes, dtype=dtype).to(device["id"]).view(2, 2), (3, 2))
                 optimizer.step()
                 for place, slope in zip((0, 1, 4, 5), slopes):
                     values = list(values)
@@ -141,7 +141,10 @@ def _sparse(device: dict[str, Any]) -> Iterator[list[Any]]:
             yield ["SparseAdam" + (" (maximize)" if up else ""), kind, "forward", deviation(got, values), "", 16.0]
 
 
-_FACTORED: tuple[tuple[str, dict[str, Any]], ...] = (("", {}), (" with all arguments", {"beta2_decay": -0.5, "eps": (0.5, 0.25), "d": 1.25, "weight_decay": DECAY, "maximize": True}))  # fmt: skip
+_FACTORED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("", {}),
+    (" with all arguments", {"beta2_decay": -0.5, "eps": (0.5, 0.25), "d": 1.25, "weight_decay": DECAY, "maximize": True}),
+)
 _ROOM_FACTORED = {"float64": 1e4, "float32": 16.0, "bfloat16": 5.0}  # its rate is kept in float32
 
 
@@ -162,9 +165,12 @@ def _factored(device: dict[str, Any]) -> Iterator[list[Any]]:
 
 
 def _factored_steps(
-    beta2_decay: float = -0.8, eps: tuple[float, float] = (2.0**-52, 1e-3), d: float = 1.0, weight_decay: float = 0.0,
+    beta2_decay: float = -0.8,
+    eps: tuple[float, float] = (2.0**-52, 1e-3),
+    d: float = 1.0,
+    weight_decay: float = 0.0,
     maximize: bool = False,
-) -> list[float]:  # fmt: skip
+) -> list[float]:
     values, squares = _START[:5], [0.0] * 5
     for step in range(1, 5):
         slopes = [-_slope(step, at) if maximize else _slope(step, at) for at in range(5)]
@@ -180,8 +186,11 @@ def _factored_steps(
 def _second_order(device: dict[str, Any]) -> Iterator[list[Any]]:
     """LBFGS: its first step goes down the slope, at most as far as the slope is long; then it finds where a bowl is deepest."""
     for kind, label, search in (
-        ("float64", "", None), ("float64", " (strong_wolfe)", "strong_wolfe"), ("float32", "", None), ("bfloat16", "", None),
-    ):  # fmt: skip
+        ("float64", "", None),
+        ("float64", " (strong_wolfe)", "strong_wolfe"),
+        ("float32", "", None),
+        ("bfloat16", "", None),
+    ):
         parameter = nn.Parameter(_numbers((1.0, -2.0, 0.5), kind, device))
         weights = _numbers((1.0, 2.0, 0.5), kind, device)
 

@@ -10,8 +10,16 @@ from typing import Any, Iterator, Sequence
 import torch
 from rigup_probe_torch_deviation import deviation
 
-_CODES = {torch.float32: "f", torch.float64: "d", torch.int64: "q", torch.int32: "i", torch.int16: "h", torch.int8: "b", torch.uint8: "B",
-          torch.bool: "B"}  # fmt: skip
+_CODES = {
+    torch.float32: "f",
+    torch.float64: "d",
+    torch.int64: "q",
+    torch.int32: "i",
+    torch.int16: "h",
+    torch.int8: "b",
+    torch.uint8: "B",
+    torch.bool: "B",
+}
 _MADE = (torch.float32, torch.float64, torch.int64)
 _FEW = 64
 

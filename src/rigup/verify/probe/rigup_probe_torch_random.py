@@ -17,9 +17,13 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
     first, again, other = (_drawn(device, seed) for seed in (1, 1, 2))
     normal, uniform, whole = first
     statistics = {
-        "mean": normal.mean().item(), "deviation": normal.std().item(), "least": uniform.min().item(),
-        "most": uniform.max().item(), "middle": uniform.mean().item(), "kept": whole.float().mean().item() / 4.5,
-    }  # fmt: skip
+        "mean": normal.mean().item(),
+        "deviation": normal.std().item(),
+        "least": uniform.min().item(),
+        "most": uniform.max().item(),
+        "middle": uniform.mean().item(),
+        "kept": whole.float().mean().item() / 4.5,
+    }
     same = all(torch.equal(drawn, two) for drawn, two in zip(first, again))
     differs = not any(torch.equal(drawn, two) for drawn, two in zip(first, other))
     away = elsewhere(device, normal=torch.randn(3, device=device["id"]), uniform=torch.rand(3, device=device["id"]))
@@ -32,8 +36,11 @@ numbers.__name__ = "random"
 
 def _drawn(device: dict[str, Any], seed: int) -> list[Any]:
     torch.manual_seed(seed)
-    streams = (torch.randn(100_000, device=device["id"]), torch.rand(100_000, device=device["id"]),
-            torch.randint(0, 10, (100_000,), device=device["id"]))  # fmt: skip
+    streams = (
+        torch.randn(100_000, device=device["id"]),
+        torch.rand(100_000, device=device["id"]),
+        torch.randint(0, 10, (100_000,), device=device["id"]),
+    )
     return [drawn.cpu() for drawn in streams]
 
 

@@ -14,8 +14,7 @@ import torch
 from rigup_probe_torch_cases import LAYOUTS, Case, Report, Wanted, laid, one_variant
 from rigup_probe_torch_forms import ALIASES, WITHOUT_SLOPE, TorchFunctionMode
 
-FORMS = ("in place", "into a tensor", "as a method", "by another name", "in place by another name",
-         "in place by a third name")  # fmt: skip
+FORMS = ("in place", "into a tensor", "as a method", "by another name", "in place by another name", "in place by a third name")
 _COMPARED = ("eq", "ne", "lt", "le", "gt", "ge", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _HEADS = ("linalg_", "special_", "fft_")  # of functions that stand in a space of their own
 
@@ -61,8 +60,14 @@ if TorchFunctionMode is not None:
         def __init__(self, form: str) -> None:
             super().__init__()
             self.found = False
-            self._form: Callable[..., Any] = {FORMS[0]: _in_place, FORMS[1]: _into, FORMS[2]: _method, FORMS[3]: _by_name,
-                          FORMS[4]: functools.partial(_in_place_by_name, 0), FORMS[5]: functools.partial(_in_place_by_name, 1)}[form]  # fmt: skip
+            self._form: Callable[..., Any] = {
+                FORMS[0]: _in_place,
+                FORMS[1]: _into,
+                FORMS[2]: _method,
+                FORMS[3]: _by_name,
+                FORMS[4]: functools.partial(_in_place_by_name, 0),
+                FORMS[5]: functools.partial(_in_place_by_name, 1),
+            }[form]
 
         def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}

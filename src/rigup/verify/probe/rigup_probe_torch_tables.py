@@ -99,9 +99,7 @@ TABLES: dict[str, Table] = {
     "embedding": _all(attention.embeddings, sizes.embeddings, layers.embeddings),
     "softmax": rows.softmaxes,
     "losses": _without(
-        _without(_all(rows.losses, resizing.losses, arguments.losses, norms.losses), "spreads", words=_REFUSED),
-        "twice",
-        words=_OF_EQUAL,
+        _without(_all(rows.losses, resizing.losses, arguments.losses, norms.losses), "spreads", words=_REFUSED), "twice", words=_OF_EQUAL
     ),
     "normalization": _all(rows.normalizations, norms.normalizations),
     "reductions": _all(rows.reductions, sizes.reductions, arguments.reductions),

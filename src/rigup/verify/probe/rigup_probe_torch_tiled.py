@@ -16,10 +16,7 @@ from rigup_probe_torch_cases import Case, Report, Wanted, plain_tensor, referenc
 from rigup_probe_torch_deviation import deviation
 from rigup_probe_torch_pieces import worst
 
-ENOUGH, _TOO_MANY = (
-    33_019,
-    200_000,
-)  # numbers that the smallest of what is repeated has at least, and the largest at most
+ENOUGH, _TOO_MANY = (33_019, 200_000)  # numbers that the smallest of what is repeated has at least, and the largest at most
 _MOST = 1500  # numbers of inputs that are repeated
 _CLOSE = 1e-9
 _EXACT, _ADDED = ("float64", "float32"), 16.0  # times the room of a gradient that is a sum over all repetitions
@@ -70,32 +67,35 @@ def _run(report: Report, case: Case, wanted: Wanted, dtype: str, plan: Plan, tim
     """`sure`: another shape than expected is a fault; else the call may name one of its sizes."""
     where = str(times) + " times as much"
     place = report.device["id"]
-    inputs = [plain_tensor(repeated(input_.grid, dim, times), input_.kind, dtype, place) for input_, dim in zip(case.inputs, plan.inputs)]  # fmt: skip
-    reals = [
-        tensor.requires_grad_() for tensor, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"
-    ]
+    inputs = [plain_tensor(repeated(input_.grid, dim, times), input_.kind, dtype, place) for input_, dim in zip(case.inputs, plan.inputs)]
+    reals = [tensor.requires_grad_() for tensor, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"]
     with torch.set_grad_enabled(case.backward):
         results = several(case.calls[0](*inputs))
-    if not sure and any(len(result.shape) != len(right.shape) or result.numel() not in (len(right.flat), len(right.flat) * times)
-                        or (dim is not None and result.shape[dim] != right.shape[dim] * times)
-                        for result, right, dim in zip(results, wanted.results, plan.results)):  # fmt: skip
+    if not sure and any(
+        len(result.shape) != len(right.shape)
+        or result.numel() not in (len(right.flat), len(right.flat) * times)
+        or (dim is not None and result.shape[dim] != right.shape[dim] * times)
+        for result, right, dim in zip(results, wanted.results, plan.results)
+    ):
         raise ValueError("another shape")
     for result, right, dim in zip(results, wanted.results, plan.results):
-        report.add(case, dtype, "forward", _off(result.detach(), _scaled(right, times, plan.share + 1 if dim is None else 0), dim, times), where)  # fmt: skip
+        report.add(
+            case, dtype, "forward", _off(result.detach(), _scaled(right, times, plan.share + 1 if dim is None else 0), dim, times), where
+        )
     if not reals:
         return
-    weights = [plain_tensor(repeated(grid, dim, times), "real", dtype, place).to(result.dtype)
-               for grid, dim, result in zip(wanted.weights, plan.results, results)]  # fmt: skip
+    weights = [
+        plain_tensor(repeated(grid, dim, times), "real", dtype, place).to(result.dtype)
+        for grid, dim, result in zip(wanted.weights, plan.results, results)
+    ]
     pairs = [(result, weight) for result, weight in zip(results, weights) if result.requires_grad]
-    slopes = torch.autograd.grad(
-        [result for result, _ in pairs], reals, [weight_ for _, weight_ in pairs], allow_unused=True
-    )
+    slopes = torch.autograd.grad([result for result, _ in pairs], reals, [weight_ for _, weight_ in pairs], allow_unused=True)
     dims = [dim for dim, kind in zip(plan.inputs, case.inputs) if kind.kind == "real"]
     for slope, right, dim in zip(slopes, wanted.gradients, dims):
         if slope is None or (dim is None and dtype not in _EXACT):
             continue  # a short type does not hold a sum of so many
         room = case._replace(factor=case.factor * (_ADDED if dim is None else 1))
-        report.add(room, dtype, "backward", _off(slope, _scaled(right, times, plan.share + (dim is None)), dim, times), where)  # fmt: skip
+        report.add(room, dtype, "backward", _off(slope, _scaled(right, times, plan.share + (dim is None)), dim, times), where)
 
 
 def _scaled(grid: Grid, times: int, power: int) -> Grid:

@@ -28,10 +28,18 @@ def _numbers(device: dict[str, Any], *values: float, kind: str = "float32") -> A
 def _detached(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     """What is promised to be the same memory is; a view sees what is written through another."""
     x = _numbers(device, 1, 2, 3, 4, 5, 6)
-    views = {"detach": x.detach(), "view": x.view(2, 3), "slice": x[:], "reshape": x.reshape(3, 2), "unsqueeze": x[None],
-             "permute": x.view(2, 3).permute(1, 0)}  # fmt: skip
+    views = {
+        "detach": x.detach(),
+        "view": x.view(2, 3),
+        "slice": x[:],
+        "reshape": x.reshape(3, 2),
+        "unsqueeze": x[None],
+        "permute": x.view(2, 3).permute(1, 0),
+    }
     x.fill_(7)
-    yield from ((name + ", which is no view of the same memory,", set(view.reshape(-1).cpu().tolist()) == {7.0}) for name, view in views.items())  # fmt: skip
+    yield from (
+        (name + ", which is no view of the same memory,", set(view.reshape(-1).cpu().tolist()) == {7.0}) for name, view in views.items()
+    )
     leaf = _numbers(device, 1, 2).requires_grad_()
     yield "detach keeps requires_grad", not (leaf * 2).detach().requires_grad
 
@@ -54,10 +62,7 @@ def _gradients_taken_away(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
             of = torch.optim.SGD(model.parameters(), lr=0.5) if owner == "optimizer" else model
             of.zero_grad(set_to_none=to_none)
             left = [parameter.grad for parameter in model.parameters()]
-            right = [
-                gradient is None if to_none else gradient is not None and not gradient.cpu().any().item()
-                for gradient in left
-            ]
+            right = [gradient is None if to_none else gradient is not None and not gradient.cpu().any().item() for gradient in left]
             yield "zero_grad of the " + owner, all(right)
 
 
@@ -105,11 +110,7 @@ def _saved(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
         x = _numbers(device, 1, 0, 3, 1, 0, 5, kind=kind)
         for way, tensor in (("", x), (" of a slice", x[1:4]), (" of a transposed matrix", x.view(2, 3).t())):
             back = _through_file(tensor, device)
-            right = (
-                back.dtype == tensor.dtype
-                and back.device.type == tensor.device.type
-                and back.cpu().tolist() == tensor.cpu().tolist()
-            )
+            right = back.dtype == tensor.dtype and back.device.type == tensor.device.type and back.cpu().tolist() == tensor.cpu().tolist()
             yield "save and load" + way + " in " + kind, right
 
 
@@ -131,7 +132,4 @@ def _states(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield "state_dict saved and loaded", all(same) and len(same) == 4
     state = _through_file(optimizer.state_dict(), device)["state"]
     held = [slots["momentum_buffer"].cpu().tolist() for slots in state.values()]
-    yield (
-        "an optimizer's state saved and loaded",
-        held == [parameter.grad.cpu().tolist() for parameter in model.parameters()],
-    )
+    yield ("an optimizer's state saved and loaded", held == [parameter.grad.cpu().tolist() for parameter in model.parameters()])

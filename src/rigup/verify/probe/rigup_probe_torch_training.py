@@ -16,13 +16,7 @@ def training_step(device: dict[str, Any]) -> dict[str, Any]:
     """One step of a network with all usual parts, against the same in float64 on the CPU."""
     torch.manual_seed(0)
     model = nn.Sequential(
-        nn.Linear(24, 48),
-        nn.LayerNorm(48),
-        nn.GELU(),
-        nn.Linear(48, 48),
-        nn.BatchNorm1d(48),
-        nn.ReLU(),
-        nn.Linear(48, 5),
+        nn.Linear(24, 48), nn.LayerNorm(48), nn.GELU(), nn.Linear(48, 48), nn.BatchNorm1d(48), nn.ReLU(), nn.Linear(48, 5)
     )
     here, on_device = copy.deepcopy(model).double(), copy.deepcopy(model).float().to(device["id"])
     inputs, goals = pseudo(1, 64, 24), torch.arange(64) % 5
@@ -47,9 +41,17 @@ def training(device: dict[str, Any]) -> dict[str, Any]:
     torch.manual_seed(0)
     pictures, labels = (tensor.to(device["id"]) for tensor in _pictures(_TRAIN + _TEST))
     model = nn.Sequential(
-        nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(32 * 16, 64), nn.ReLU(), nn.Linear(64, _CLASSES),
-    ).to(device["id"])  # fmt: skip
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(32 * 16, 64),
+        nn.ReLU(),
+        nn.Linear(64, _CLASSES),
+    ).to(device["id"])
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     before = _accuracy(model, pictures, labels)
     losses = [_epoch(model, optimizer, pictures[:_TRAIN], labels[:_TRAIN]) for _ in range(_EPOCHS)]

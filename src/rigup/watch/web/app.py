@@ -12,14 +12,7 @@ from typing import Any
 import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import (
-    HTMLResponse,
-    JSONResponse,
-    PlainTextResponse,
-    RedirectResponse,
-    Response,
-    StreamingResponse,
-)
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from rigup.machine.outward import outward
@@ -52,18 +45,11 @@ class Page:
         self._clients = 0
         self.closing = False
         self.app = Starlette(
-            routes=[
-                Route("/", self.page),
-                Route("/history", self.history),
-                Route("/events", self.events),
-                Route("/moment", self.moment),
-            ]
+            routes=[Route("/", self.page), Route("/history", self.history), Route("/events", self.events), Route("/moment", self.moment)]
         )
 
     def _is_allowed(self, request: Request) -> bool:
-        shown = request.cookies.get(self._cookie(request), "") or request.headers.get("authorization", "").removeprefix(
-            "Bearer "
-        )
+        shown = request.cookies.get(self._cookie(request), "") or request.headers.get("authorization", "").removeprefix("Bearer ")
         return hmac.compare_digest(shown.encode("utf-8", "replace"), self._token)
 
     def _cookie(self, request: Request) -> str:
@@ -165,9 +151,13 @@ def _found(finding: Finding) -> dict[str, Any]:
     """What the page shows of a finding: the way that needs least, and who tells more."""
     way, commands = first_way(finding)
     return {
-        "cause": finding.cause, "severity": finding.severity, "title": finding.title, "because": finding.because, "way": way,
+        "cause": finding.cause,
+        "severity": finding.severity,
+        "title": finding.title,
+        "because": finding.because,
+        "way": way,
         "commands": [*commands, "rigup explain " + finding.cause],
-    }  # fmt: skip
+    }
 
 
 def _refused() -> Response:

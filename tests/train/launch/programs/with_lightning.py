@@ -36,14 +36,26 @@ numbers = torch.randn(64, 8, generator=torch.Generator().manual_seed(1), dtype=t
 data = TensorDataset(torch.arange(64), numbers, numbers.sum(1, keepdim=True).sin())
 module = Module()
 trainer = lightning.Trainer(
-    accelerator="cpu", devices=devices, num_nodes=nodes, strategy="ddp" if devices * nodes > 1 else "auto", max_epochs=epochs, logger=False,
-    enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
-)  # fmt: skip
+    accelerator="cpu",
+    devices=devices,
+    num_nodes=nodes,
+    strategy="ddp" if devices * nodes > 1 else "auto",
+    max_epochs=epochs,
+    logger=False,
+    enable_checkpointing=False,
+    enable_progress_bar=False,
+    enable_model_summary=False,
+)
 trainer.fit(module, DataLoader(data, batch_size=64 // (devices * nodes)))
 weights = torch.cat([parameter.detach().flatten() for parameter in module.parameters()])
 environment = type(getattr(trainer.strategy, "cluster_environment", None)).__name__
 told = {
-    "rank": trainer.global_rank, "world": trainer.world_size, "node": os.environ.get("SLURMD_NODENAME"), "seen": module.seen,
-    "gradient": module.gradient, "weights": weights.tolist(), "environment": environment,
-}  # fmt: skip
+    "rank": trainer.global_rank,
+    "world": trainer.world_size,
+    "node": os.environ.get("SLURMD_NODENAME"),
+    "seen": module.seen,
+    "gradient": module.gradient,
+    "weights": weights.tolist(),
+    "environment": environment,
+}
 (out / f"rank{trainer.global_rank}.json").write_text(json.dumps(told))

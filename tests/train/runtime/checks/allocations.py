@@ -16,9 +16,15 @@ def chips(kind, isa, count):
 
 OLD, NEW, CARD = chips("rocm", "gfx906", 8), chips("cuda", "sm_89", 4), chips("cuda", "sm_75", 1)
 STEP = {
-    "SLURM_JOB_ID": "7", "SLURM_STEP_TASKS_PER_NODE": "4(x2)", "SLURM_NTASKS_PER_NODE": "4", "SLURM_NTASKS": "8",
-    "SLURM_PROCID": "5", "SLURM_LOCALID": "1", "SLURM_GPUS_ON_NODE": "4", "SLURM_JOB_NUM_NODES": "2",
-}  # fmt: skip
+    "SLURM_JOB_ID": "7",
+    "SLURM_STEP_TASKS_PER_NODE": "4(x2)",
+    "SLURM_NTASKS_PER_NODE": "4",
+    "SLURM_NTASKS": "8",
+    "SLURM_PROCID": "5",
+    "SLURM_LOCALID": "1",
+    "SLURM_GPUS_ON_NODE": "4",
+    "SLURM_JOB_NUM_NODES": "2",
+}
 RUN = {"LOCAL_WORLD_SIZE": "4", "WORLD_SIZE": "8", "RANK": "6", "LOCAL_RANK": "2"}
 BATCH = {"SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_JOB_NUM_NODES": "1"}
 
@@ -40,9 +46,13 @@ def test_arguments_agree_with_the_launcher():
     assert args(STEP, NEW) == ("gpu", 4, 2, "ddp", "bf16-mixed")
     assert args(RUN, NEW) == ("gpu", 4, 2, "ddp", "bf16-mixed")
     assert args(RUN, []) == ("cpu", 4, 2, "ddp", "32-true")
-    assert args(
-        {**STEP, "SLURM_STEP_TASKS_PER_NODE": "8(x2)", "SLURM_NTASKS_PER_NODE": "8", "SLURM_GPUS_ON_NODE": "8"}, OLD
-    ) == ("gpu", 8, 2, "ddp", "16-mixed")
+    assert args({**STEP, "SLURM_STEP_TASKS_PER_NODE": "8(x2)", "SLURM_NTASKS_PER_NODE": "8", "SLURM_GPUS_ON_NODE": "8"}, OLD) == (
+        "gpu",
+        8,
+        2,
+        "ddp",
+        "16-mixed",
+    )
     assert args(BATCH, NEW) == ("gpu", 4, 1, "ddp", "bf16-mixed")
     assert args({}, CARD) == ("gpu", 1, 1, "auto", "16-mixed")
     assert args({}, chips("mps", "", 1)) == ("mps", 1, 1, "auto", "32-true")

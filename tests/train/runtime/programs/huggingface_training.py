@@ -33,17 +33,9 @@ class Signal(TrainerCallback):
 
 def main():
     torch.manual_seed(0)
-    model = LlamaForCausalLM(
-        LlamaConfig(vocab_size=64, hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2)
-    )
+    model = LlamaForCausalLM(LlamaConfig(vocab_size=64, hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2))
     arguments = TrainingArguments(
-        FOLDER,
-        per_device_train_batch_size=4,
-        num_train_epochs=EPOCHS,
-        save_strategy="no",
-        report_to=[],
-        disable_tqdm=True,
-        use_cpu=True,
+        FOLDER, per_device_train_batch_size=4, num_train_epochs=EPOCHS, save_strategy="no", report_to=[], disable_tqdm=True, use_cpu=True
     )
     noted = huggingface_callback(os.path.join(FOLDER, "history"))
     trainer = Trainer(model, arguments, train_dataset=Words(), callbacks=[noted, Signal()])

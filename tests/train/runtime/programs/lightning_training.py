@@ -51,22 +51,22 @@ def main():
     loader = ResumableLoader(Numbers(), 4, shuffle=True, seed=3)
     noted = recorder(os.path.join(FOLDER, "history"))
     trainer = pl.Trainer(
-        **trainer_args(accelerator="cpu", devices=DEVICES), max_epochs=3, callbacks=[noted, again], logger=False,
-        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False, num_sanity_val_steps=0,
-    )  # fmt: skip
+        **trainer_args(accelerator="cpu", devices=DEVICES),
+        max_epochs=3,
+        callbacks=[noted, again],
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+    )
     try:
         trainer.fit(model, loader, torch.utils.data.DataLoader(Numbers(), 16), ckpt_path=again.ckpt_path)
     finally:
         weights = [round(float(w.detach().double().sum()), 10) for w in model.parameters()]
         with open(os.path.join(FOLDER, f"told-{model.global_rank}.json"), "w") as file:
             json.dump(
-                {
-                    "read": model.read,
-                    "weights": weights,
-                    "count": trainer.global_step,
-                    "bottleneck": noted.recording.bottleneck.kind,
-                },
-                file,
+                {"read": model.read, "weights": weights, "count": trainer.global_step, "bottleneck": noted.recording.bottleneck.kind}, file
             )
 
 

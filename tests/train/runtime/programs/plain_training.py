@@ -56,9 +56,7 @@ def main():
         finally:
             weights = [round(float(w.detach().double().sum()), 12) for w in model.parameters()]
             with open(os.path.join(FOLDER, f"told-{rank}.json"), "w") as file:
-                json.dump(
-                    {"read": read, "weights": weights, "count": checkpoints.count, "resumed": checkpoints.resumed}, file
-                )
+                json.dump({"read": read, "weights": weights, "count": checkpoints.count, "resumed": checkpoints.resumed}, file)
             if distributed.is_initialized():
                 distributed.destroy_process_group()
                 time.sleep(0.2)  # until gloo's threads let go of the last tensors: see rigup.train.runtime.ranks

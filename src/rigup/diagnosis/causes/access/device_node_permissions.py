@@ -44,16 +44,14 @@ def mode_is_no_mode(node: DeviceNode) -> Verdict:
 
 @text_rule("device-node-permissions", "likely")
 def module_was_told_to_close_its_nodes(
-    mode: ModuleParameter = one(module="nvidia", name="NVreg_DeviceFileMode"), symptom: Symptom = seen(tag="unseen"), root: Symptom = seen("root-alone-sees-it-in-nvtop", "nvidia-smi-refused-without-sudo"),
+    mode: ModuleParameter = one(module="nvidia", name="NVreg_DeviceFileMode"),
+    symptom: Symptom = seen(tag="unseen"),
+    root: Symptom = seen("root-alone-sees-it-in-nvtop", "nvidia-smi-refused-without-sudo"),
     account: Account | None = one(uid=0),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """An option of the module leaves others without access, and root sees the card where this account does not."""
     given = str(mode.get("running") or mode.get("configured") or "")
-    return (
-        account is None
-        and re.fullmatch(r"0?[0-7]{2}[01245]", given) is not None
-        and {"said": symptom.id, "why": root.id}
-    )
+    return account is None and re.fullmatch(r"0?[0-7]{2}[01245]", given) is not None and {"said": symptom.id, "why": root.id}
 
 
 @mends("device-node-permissions")
@@ -69,9 +67,12 @@ def the_nodes_group(node: DeviceNode, account: Account | None = one(at="shell"))
 
 @mends("device-node-permissions")
 def what_else_may_shut_them(
-    knew: Params, selinux: Symptom | None = seen(tag="selinux-denies"), world: World | None = None, spoken: Symptom | None = seen(tag="container-spoken-of"),
+    knew: Params,
+    selinux: Symptom | None = seen(tag="selinux-denies"),
+    world: World | None = None,
+    spoken: Symptom | None = seen(tag="container-spoken-of"),
     own: Symptom | None = seen(tag="podman-spoken-of"),
-) -> Params:  # fmt: skip
+) -> Params:
     """Labels where SELinux is spoken of, kept groups where podman starts it, and else the group of the nodes and their mode."""
     container = bool(world and world.get("container")) or spoken is not None or own is not None
     podman = own is not None or bool(world and world.get("container") == "podman")
@@ -82,4 +83,4 @@ def what_else_may_shut_them(
         "label": "--security-opt=label=disable" if selinux is not None and container else None,
         "closed": _CONTROL if unknown and selinux is None else None,
         "mode": "0666" if not knew.get("askew") and not knew.get("garbled") and selinux is None else None,
-    }  # fmt: skip
+    }

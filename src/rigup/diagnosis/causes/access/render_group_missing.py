@@ -6,19 +6,7 @@ from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE
 from rigup.diagnosis.causes.services import COMPUTING
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
-from rigup.machine.kinds import (
-    Account,
-    DeviceNode,
-    Gpu,
-    Group,
-    Platform,
-    Service,
-    Symptom,
-    Toolkit,
-    Torch,
-    Variable,
-    World,
-)
+from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Platform, Service, Symptom, Toolkit, Torch, Variable, World
 
 _RENDER = "/dev/dri/renderD"
 
@@ -34,10 +22,14 @@ def _open_to_all(node: DeviceNode | None) -> bool:
 
 @rule("render-group-missing")
 def account_not_in_the_nodes_group(
-    account: Account, node: DeviceNode = one(path=KFD), other: Gpu | None = one(vendor="nvidia"),
-    mine: Gpu | None = one(vendor="amd", integrated=False), rocm: Toolkit | None = one(name="rocm"), torch: Torch | None = None,
+    account: Account,
+    node: DeviceNode = one(path=KFD),
+    other: Gpu | None = one(vendor="nvidia"),
+    mine: Gpu | None = one(vendor="amd", integrated=False),
+    rocm: Toolkit | None = one(name="rocm"),
+    torch: Torch | None = None,
     given: Symptom | None = seen(tag="nodes-handed-on"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Beside an NVIDIA card the graphics of an AMD processor are not meant for computing, unless ROCm is here."""
     intended = not other or mine or rocm or (torch and torch.get("hip"))
     outside = not inside(node) and not inside(account) and not by_another_number(node, account)
@@ -46,8 +38,11 @@ def account_not_in_the_nodes_group(
 
 @rule("render-group-missing")
 def account_may_not_open_render_nodes(
-    account: Account, node: DeviceNode, _card: Gpu = one(vendor=("intel", "amd"), integrated=False), other: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    account: Account,
+    node: DeviceNode,
+    _card: Gpu = one(vendor=("intel", "amd"), integrated=False),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
     """A discrete Intel or AMD card without any other maker's beside it: the render node is its."""
     return not other and "/renderD" in node.path and not inside(node) and not inside(account) and closed(node, account)
 
@@ -63,9 +58,11 @@ def service_not_in_the_nodes_group(service: Service, group: Group, node: DeviceN
 @rule("render-group-missing", strength="likely")
 def opening_was_refused(
     error: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno", "ollama-amd-permissions", "kfd-group-not-held"),
-    world: World | None = None, boxed: Symptom | None = seen("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told"),
-    denied: Symptom | None = seen("kfd-permission-denied", "kfd-permission-denied-errno"), root: Symptom | None = seen("kfd-group-not-held", user="root"),
-) -> Verdict:  # fmt: skip
+    world: World | None = None,
+    boxed: Symptom | None = seen("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told"),
+    denied: Symptom | None = seen("kfd-permission-denied", "kfd-permission-denied-errno"),
+    root: Symptom | None = seen("kfd-group-not-held", user="root"),
+) -> Verdict:
     """The program says so itself; where its place is not known it is taken for the host's, unless root was refused."""
     contained = bool(world and world.get("container")) or (denied is not None and root is not None)
     return not inside(error) and boxed is None and not contained
@@ -73,9 +70,12 @@ def opening_was_refused(
 
 @rule("render-group-missing")
 def tool_tells_the_group_and_the_node_is_closed(
-    said: Symptom = seen("kfd-group-not-held"), denied: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno"), node: DeviceNode = one(path=KFD),
-    world: World | None = None, boxed: Symptom | None = seen("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told"),
-) -> Verdict:  # fmt: skip
+    said: Symptom = seen("kfd-group-not-held"),
+    denied: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno"),
+    node: DeviceNode = one(path=KFD),
+    world: World | None = None,
+    boxed: Symptom | None = seen("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told"),
+) -> Verdict:
     """It looks the account up among the group's members, and was refused; the node's own mode shows who may."""
     contained = boxed is not None or bool(world and world.get("container")) or inside(denied)
     return not contained and said.get("user") != "root" and not _open_to_all(node) and bool(node.group)
@@ -83,34 +83,41 @@ def tool_tells_the_group_and_the_node_is_closed(
 
 @rule("render-group-missing", strength="likely")
 def render_node_was_refused(
-    _card: Gpu = one(vendor=("intel", "amd")), error: Symptom = seen("render-node-permission-denied"), other: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    _card: Gpu = one(vendor=("intel", "amd")),
+    error: Symptom = seen("render-node-permission-denied"),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
     """Beside an NVIDIA card such a refusal may be a desktop program's, and nothing to do with computing."""
     return not inside(error) and not other
 
 
 @rule("render-group-missing", "likely")
 def works_for_root_alone(
-    symptom: Symptom = seen(tag="driver-amd-no-device"), root: Symptom = seen("works-as-root", "works-with-sudo"), world: World | None = None, platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="driver-amd-no-device"),
+    root: Symptom = seen("works-as-root", "works-with-sudo"),
+    world: World | None = None,
+    platform: Platform | None = None,
+) -> Verdict:
     """What fails for a person and not for root fails for want of a right."""
     ours = not inside(symptom) and not (world and world.get("container"))
     return ours and not (platform and platform.get("wsl")) and {"said": symptom.id, "works": root.id}
 
 
 @rule("render-group-missing", "likely")
-def node_for_root_alone(
-    node: DeviceNode = one(path="/dev/kfd", group="root"), account: Account | None = None
-) -> Verdict:
+def node_for_root_alone(node: DeviceNode = one(path="/dev/kfd", group="root"), account: Account | None = None) -> Verdict:
     """Nobody but root may open it, whoever it is that asks."""
     return account is None and not inside(node) and node.mode[7:9] == "--" and {"group": "render"}
 
 
 @rule("render-group-missing", "possible")
 def no_device_on_linux(
-    symptom: Symptom = seen(tag="intel-gpu-unseen"), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"), torch: Torch | None = None,
-    account: Account | None = None, node: DeviceNode | None = one(path=Passes(_renders)),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="intel-gpu-unseen"),
+    platform: Platform = one(system="linux"),
+    where: Symptom | None = seen(tag="container-spoken-of"),
+    torch: Torch | None = None,
+    account: Account | None = None,
+    node: DeviceNode | None = one(path=Passes(_renders)),
+) -> Verdict:
     """A build with code for Intel's GPUs that finds none: mostly the account may not open the card's node, unless it holds the group."""
     if in_the_usual_group(account) or _open_to_all(node):
         return False
@@ -120,9 +127,12 @@ def no_device_on_linux(
 
 @rule("render-group-missing", "possible")
 def build_for_intel_sees_none_on_linux(
-    torch: Torch = one(xpu_available=False), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"),
-    account: Account | None = None, node: DeviceNode | None = one(path=Passes(_renders)),
-) -> Verdict:  # fmt: skip
+    torch: Torch = one(xpu_available=False),
+    platform: Platform = one(system="linux"),
+    where: Symptom | None = seen(tag="container-spoken-of"),
+    account: Account | None = None,
+    node: DeviceNode | None = one(path=Passes(_renders)),
+) -> Verdict:
     """The same by torch's own answer."""
     if in_the_usual_group(account) or _open_to_all(node):
         return False
@@ -132,7 +142,7 @@ def build_for_intel_sees_none_on_linux(
 @rule("render-group-missing", strength="possible")
 def server_saw_what_rocblas_does_not(
     error: Symptom = seen("rocblas-no-devices"), mask: Variable | None = one(name=MASKS), world: World | None = None
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The server found the card in sysfs, which everybody may read; the library could not open it."""
     inside = error.place.world.startswith("container") or bool(world and world.get("container"))
     return not inside and not (mask and mask.get("value")) and {"said": error.id}
@@ -150,10 +160,15 @@ def amds_tool_is_refused(
 
 @text_rule("render-group-missing", "possible")
 def torch_for_rocm_finds_none(
-    symptom: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"), boxed: Symptom | None = seen(tag="boxes-named"), mask: Variable | None = one(name=MASKS),
-    world: World | None = None, platform: Platform | None = None, card: Gpu | None = one(vendor="amd", seen_by=("rocminfo", "rocm-smi")),
-    wsl: Symptom | None = seen(tag="wsl-spoken-of"), account: Account | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"),
+    boxed: Symptom | None = seen(tag="boxes-named"),
+    mask: Variable | None = one(name=MASKS),
+    world: World | None = None,
+    platform: Platform | None = None,
+    card: Gpu | None = one(vendor="amd", seen_by=("rocminfo", "rocm-smi")),
+    wsl: Symptom | None = seen(tag="wsl-spoken-of"),
+    account: Account | None = None,
+) -> Verdict:
     """On a host whose card nobody doubts it is most often the right to open the nodes, unless the account has it."""
     if in_the_usual_group(account):
         return False
@@ -165,9 +180,14 @@ def torch_for_rocm_finds_none(
 
 @text_rule("render-group-missing", "likely")
 def root_may_and_a_person_may_not(
-    root: Symptom = seen(tag="root-needed"), _named: Symptom = seen("hip-error-in-quotes", "kfd-named", tag="rocm"), world: World | None = None, platform: Platform | None = None,
-    other: Gpu | None = one(vendor="nvidia"), override: Variable | None = one(name=OVERRIDE), boxed: Symptom | None = seen(tag="container-spoken-of"),
-) -> Verdict:  # fmt: skip
+    root: Symptom = seen(tag="root-needed"),
+    _named: Symptom = seen("hip-error-in-quotes", "kfd-named", tag="rocm"),
+    world: World | None = None,
+    platform: Platform | None = None,
+    other: Gpu | None = one(vendor="nvidia"),
+    override: Variable | None = one(name=OVERRIDE),
+    boxed: Symptom | None = seen(tag="container-spoken-of"),
+) -> Verdict:
     """What fails for a person and not for root fails for want of a right; or of the variables that a service of root's has."""
     if override is not None or boxed is not None:
         return False
@@ -177,9 +197,10 @@ def root_may_and_a_person_may_not(
 
 @text_rule("render-group-missing", "likely")
 def rocminfo_answers_root_alone(
-    error: Symptom = seen("hsa-out-of-resources", "hsa-call-failed-by-number", "kfd-permission-denied"), root: Symptom = seen("rocminfo-with-sudo-answers"),
+    error: Symptom = seen("hsa-out-of-resources", "hsa-call-failed-by-number", "kfd-permission-denied"),
+    root: Symptom = seen("rocminfo-with-sudo-answers"),
     boxed: Symptom | None = seen(tag="container-spoken-of"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The same program, shown as it fails and as it answers to root."""
     outside = not error.place.world.startswith("container")
     return outside and boxed is None and {"said": error.id, "works": root.id}
@@ -187,9 +208,12 @@ def rocminfo_answers_root_alone(
 
 @text_rule("render-group-missing", "likely")
 def groups_are_listed_without_those_of_the_nodes(
-    error: Symptom = seen("hsa-call-failed-by-number", "hsa-out-of-resources", "hip-no-device"), account: Account = one(at="shell"),
-    node: DeviceNode | None = one(path="/dev/kfd"), boxed: Symptom | None = seen(tag="container-spoken-of"), platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    error: Symptom = seen("hsa-call-failed-by-number", "hsa-out-of-resources", "hip-no-device"),
+    account: Account = one(at="shell"),
+    node: DeviceNode | None = one(path="/dev/kfd"),
+    boxed: Symptom | None = seen(tag="container-spoken-of"),
+    platform: Platform | None = None,
+) -> Verdict:
     """Whose the nodes are nobody shows; distributions give them to one of two groups, and this account is in neither."""
     own = account.get("uid") == 0 or {"root", "video", "render"} & set(account.groups)
     elsewhere = boxed is not None or bool(platform and platform.get("wsl"))
@@ -198,11 +222,17 @@ def groups_are_listed_without_those_of_the_nodes(
 
 @text_rule("render-group-missing", "likely")
 def none_is_found_for_an_account_without_the_group(
-    account: Account, symptom: Symptom = seen(tag="intel-finds-none"), node: DeviceNode | None = None, other: Gpu | None = one(vendor="nvidia"), guest: Platform | None = one(wsl=(1, 2)),
-) -> Verdict:  # fmt: skip
+    account: Account,
+    symptom: Symptom = seen(tag="intel-finds-none"),
+    node: DeviceNode | None = None,
+    other: Gpu | None = one(vendor="nvidia"),
+    guest: Platform | None = one(wsl=(1, 2)),
+) -> Verdict:
     """The same where the node is not shown: the account is in none of the groups that open it anywhere."""
-    outside = bool(account.groups) and not {"render", "video"} & set(account.groups) and account.get("uid") != 0 and account.get("user") != "root"  # fmt: skip
-    return outside and node is None and other is None and guest is None and not inside(account) and {"vendor": "intel", "said": symptom.id}  # fmt: skip
+    outside = (
+        bool(account.groups) and not {"render", "video"} & set(account.groups) and account.get("uid") != 0 and account.get("user") != "root"
+    )
+    return outside and node is None and other is None and guest is None and not inside(account) and {"vendor": "intel", "said": symptom.id}
 
 
 @text_rule("render-group-missing", "possible")
@@ -219,18 +249,30 @@ def none_is_found_and_the_node_is_for_a_group(
 
 @text_rule("render-group-missing", "likely")
 def build_for_intel_sees_none_for_such_an_account(
-    account: Account, torch: Torch = one(xpu_available=False), other: Gpu | None = one(vendor="nvidia"), guest: Platform | None = one(wsl=(1, 2)),
-) -> Verdict:  # fmt: skip
+    account: Account,
+    torch: Torch = one(xpu_available=False),
+    other: Gpu | None = one(vendor="nvidia"),
+    guest: Platform | None = one(wsl=(1, 2)),
+) -> Verdict:
     """torch's build for Intel finds nothing, and the account is in no group that opens the nodes."""
-    outside = bool(account.groups) and not {"render", "video"} & set(account.groups) and account.get("uid") != 0 and account.get("user") != "root"  # fmt: skip
-    return outside and "+xpu" in str(torch.get("version")) and other is None and guest is None and not inside(account) and {"vendor": "intel"}  # fmt: skip
+    outside = (
+        bool(account.groups) and not {"render", "video"} & set(account.groups) and account.get("uid") != 0 and account.get("user") != "root"
+    )
+    return (
+        outside and "+xpu" in str(torch.get("version")) and other is None and guest is None and not inside(account) and {"vendor": "intel"}
+    )
 
 
 @text_rule("render-group-missing", "possible")
 def runtime_of_intels_does_not_start(
-    symptom: Symptom = seen("xpu-runtime-does-not-start"), listed: Symptom | None = seen("xpu-lists-a-card"), works: Torch | None = one(xpu_available=True), card: Gpu | None = one(vendor="intel", seen_by=("sycl-ls", "clinfo")),
-    inside: Symptom | None = seen(tag="container-spoken-of"), guest: Platform | None = one(wsl=(1, 2)), account: Account | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("xpu-runtime-does-not-start"),
+    listed: Symptom | None = seen("xpu-lists-a-card"),
+    works: Torch | None = one(xpu_available=True),
+    card: Gpu | None = one(vendor="intel", seen_by=("sycl-ls", "clinfo")),
+    inside: Symptom | None = seen(tag="container-spoken-of"),
+    guest: Platform | None = one(wsl=(1, 2)),
+    account: Account | None = None,
+) -> Verdict:
     """On Linux the runtime opens the card's node first; a card that something lists is open, and so it is to who holds the group."""
     if in_the_usual_group(account):
         return False
@@ -240,8 +282,8 @@ def runtime_of_intels_does_not_start(
 
 @mends("render-group-missing")
 def the_group_to_join(
-    node: DeviceNode | None = one(path=KFD), account: Account | None = one(at="shell"), error: Symptom | None = seen("kfd-group-not-held"),
-) -> Params:  # fmt: skip
+    node: DeviceNode | None = one(path=KFD), account: Account | None = one(at="shell"), error: Symptom | None = seen("kfd-group-not-held")
+) -> Params:
     """Which group, and who."""
     group = (node and node.get("group")) or (error and error.get("group")) or "render"
     return {"group": "render" if group == "root" else group, **named(account, error)}

@@ -24,9 +24,7 @@ def system_older_than_the_build_asks(
 
 
 @rule("mps-macos-too-old")
-def system_older_than_the_message_says(
-    symptom: Symptom = seen(tag="apple-wants"), platform: Platform = one(system="macos")
-) -> Verdict:
+def system_older_than_the_message_says(symptom: Symptom = seen(tag="apple-wants"), platform: Platform = one(system="macos")) -> Verdict:
     """The message names a version, and the system is below it."""
     want = str(symptom.get("want"))
     return is_older(platform.version, want) and {"minimum": want}
@@ -45,17 +43,17 @@ def system_older_than_the_installed_build(
 
 @rule("mps-macos-too-old", "likely")
 def message_of_an_old_system(
-    symptom: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos"), box: Symptom | None = seen("sandbox-variable-named", "sandbox-named", "sandbox-option-named")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("mps-wants-newer-macos"),
+    platform: Platform | None = one(system="macos"),
+    box: Symptom | None = seen("sandbox-variable-named", "sandbox-named", "sandbox-option-named"),
+) -> Verdict:
     """Only the message is there; mostly it says the truth."""
     return box is None and (platform is None or not platform.knows("version")) and {"minimum": symptom.get("want")}
 
 
 @rule("mps-macos-too-old", "likely")
 def message_names_an_older_minimum(
-    symptom: Symptom = seen("mps-wants-newer-macos"),
-    platform: Platform = one(system="macos"),
-    torch: Torch | None = None,
+    symptom: Symptom = seen("mps-wants-newer-macos"), platform: Platform = one(system="macos"), torch: Torch | None = None
 ) -> Verdict:
     """Releases that raised their minimum went on to name the one before."""
     minimum = behind(symptom, platform, torch)
@@ -74,9 +72,7 @@ def mlx_has_no_wheel_for_this_system(
 
 
 @text_rule("mps-macos-too-old", "likely")
-def refused_wheel_is_for_a_newer_macos(
-    symptom: Symptom = seen("wheel-tag-refused"), platform: Platform = one(system="macos")
-) -> Verdict:
+def refused_wheel_is_for_a_newer_macos(symptom: Symptom = seen("wheel-tag-refused"), platform: Platform = one(system="macos")) -> Verdict:
     """`macosx_13_0_arm64` in a wheel's name, and an older system."""
     match = re.match(r"macosx_(\d{2})_(\d{1,2})_", str(symptom.get("os")))
     want = f"{match[1]}.{match[2]}" if match and int(match[1]) > 11 else ""
@@ -84,9 +80,7 @@ def refused_wheel_is_for_a_newer_macos(
 
 
 @mends("mps-macos-too-old")
-def system_and_torch_that_agree(
-    knew: Params, platform: Platform | None = one(system="macos"), torch: Torch | None = None
-) -> Params:
+def system_and_torch_that_agree(knew: Params, platform: Platform | None = one(system="macos"), torch: Torch | None = None) -> Params:
     """The least macOS that is asked for, by the table where no message names it; or the newest torch whose MPS this macOS has."""
     have = str(platform.get("version") or "") if platform else ""
     release = str(torch.get("version")) if torch is not None and torch.knows("version") else ""
@@ -94,7 +88,5 @@ def system_and_torch_that_agree(
     own = mps_minimum(release) if release else next_mps_minimum(have) if have else None
     minimum = asked or own or mps_minimum(_NEWEST)
     ours = bool(release) or any(name.startswith("mps-") for name in ids_in(knew))
-    older = (
-        mps_torch_for(have) if ours and not knew.get("half") and have and (not asked or is_older(have, asked)) else None
-    )
+    older = mps_torch_for(have) if ours and not knew.get("half") and have and (not asked or is_older(have, asked)) else None
     return {"minimum": minimum, "fitting": f"torch=={highest_of(older)}.*" if older else None}

@@ -6,17 +6,14 @@ from rigup.machine.kinds import Symptom
 
 
 @rule("mps-oom-watermark", "likely")
-def more_than_the_working_set(
-    over: Symptom = seen("ggml-metal-over-the-set"), _failed: Symptom = seen("ggml-metal-failed")
-) -> Verdict:
+def more_than_the_working_set(over: Symptom = seen("ggml-metal-over-the-set"), _failed: Symptom = seen("ggml-metal-failed")) -> Verdict:
     """More was allocated than Metal keeps at hand, and the computation ended."""
     return {"said": over.id}
 
 
 @rule("mps-oom-watermark", "likely")
 def more_buffers_than_the_working_set(
-    statement: Symptom = seen("metal-buffers-beside-the-set"),
-    _failed: Symptom = seen("ggml-metal-failed", "ggml-metal-assertion"),
+    statement: Symptom = seen("metal-buffers-beside-the-set"), _failed: Symptom = seen("ggml-metal-failed", "ggml-metal-assertion")
 ) -> Verdict:
     """llama.cpp prints what it holds beside what Metal recommends."""
     return float(statement.held) > float(statement.most) and {"held": statement.held, "most": statement.most}
@@ -24,8 +21,9 @@ def more_buffers_than_the_working_set(
 
 @rule("mps-oom-watermark", "possible")
 def computation_failed_for_no_told_reason(
-    failed: Symptom = seen("ggml-metal-failed"), why: Symptom | None = seen("metal-out-of-memory", "ggml-metal-over-the-set", "metal-buffers-beside-the-set")
-) -> Verdict:  # fmt: skip
+    failed: Symptom = seen("ggml-metal-failed"),
+    why: Symptom | None = seen("metal-out-of-memory", "ggml-metal-over-the-set", "metal-buffers-beside-the-set"),
+) -> Verdict:
     """Status 5 is "error"; mostly it is memory."""
     return why is None and {"said": failed.id}
 

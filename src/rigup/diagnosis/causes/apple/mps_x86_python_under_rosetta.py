@@ -16,9 +16,7 @@ _MADE_LATER = ("torch", "torchvision", "torchaudio", *OF_APPLE_ALONE)  # what ha
 
 
 @rule("mps-x86-python-under-rosetta")
-def torch_for_intel_on_an_apple_chip(
-    torch: Torch = one(platform="macos-x86_64"), chip: Gpu = one(vendor="apple")
-) -> Verdict:
+def torch_for_intel_on_an_apple_chip(torch: Torch = one(platform="macos-x86_64"), chip: Gpu = one(vendor="apple")) -> Verdict:
     """The report names both."""
     return {"chip": chip.get("name"), "seen": torch.platform}
 
@@ -30,16 +28,18 @@ def _beside_its_own(env: PythonEnv, used: PythonEnv | None) -> bool:
 
 @rule("mps-x86-python-under-rosetta")
 def python_for_intel_on_an_apple_chip(
-    env: PythonEnv = one(machine=_INTEL), chip: Gpu = one(vendor="apple"), used: PythonEnv | None = one(active=True, machine=ARM),
-) -> Verdict:  # fmt: skip
+    env: PythonEnv = one(machine=_INTEL), chip: Gpu = one(vendor="apple"), used: PythonEnv | None = one(active=True, machine=ARM)
+) -> Verdict:
     """An interpreter for Intel's processors, and Apple's GPU."""
     return not _beside_its_own(env, used) and {"chip": chip.get("name"), "seen": env.machine}
 
 
 @rule("mps-x86-python-under-rosetta")
 def python_for_intel_on_an_arm_system(
-    env: PythonEnv = one(machine=_INTEL), platform: Platform = one(system="macos", architecture=ARM), used: PythonEnv | None = one(active=True, machine=ARM),
-) -> Verdict:  # fmt: skip
+    env: PythonEnv = one(machine=_INTEL),
+    platform: Platform = one(system="macos", architecture=ARM),
+    used: PythonEnv | None = one(active=True, machine=ARM),
+) -> Verdict:
     """The kernel is Apple's own, the interpreter is not for it."""
     return not _beside_its_own(env, used) and {"chip": None, "seen": (env.machine, platform.architecture)}
 
@@ -60,8 +60,10 @@ def library_says_so(_said: Symptom = seen("avx-missing-under-rosetta"), cpu: Cpu
 
 @rule("mps-x86-python-under-rosetta", "likely")
 def x86_library_where_an_apple_chip_is_named(
-    _said: Symptom = seen("jaxlib-wants-avx", "tf-instructions-missing"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named")
-) -> Verdict:  # fmt: skip
+    _said: Symptom = seen("jaxlib-wants-avx", "tf-instructions-missing"),
+    chip: Gpu | None = one(vendor="apple"),
+    named: Symptom | None = seen("apple-chip-named"),
+) -> Verdict:
     """Apple's chips have no AVX, and a library for them does not ask for it: this one is for Intel's."""
     return (chip is not None or named is not None) and {"chip": chip and chip.get("name")}
 
@@ -74,8 +76,10 @@ def parts_for_two_processors(mixed: Symptom = seen("mixed-architecture", need=_I
 
 @text_rule("mps-x86-python-under-rosetta", "likely")
 def package_for_apple_chips_has_no_wheel(
-    symptom: Symptom = seen("pip-no-version", "pip-no-distribution"), intel: Symptom | None = seen("python-says-intel"), env: PythonEnv | None = one(machine="x86_64")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version", "pip-no-distribution"),
+    intel: Symptom | None = seen("python-says-intel"),
+    env: PythonEnv | None = one(machine="x86_64"),
+) -> Verdict:
     """What is made for Apple's chips alone is asked for by a Python for Intel's."""
     name = str(symptom.get("name")).lower().replace("_", "-")
     return name in OF_APPLE_ALONE and bool(intel or env) and {"chip": None, "seen": "x86_64"}
@@ -83,8 +87,10 @@ def package_for_apple_chips_has_no_wheel(
 
 @text_rule("mps-x86-python-under-rosetta", "likely")
 def wheel_for_apple_chips_is_refused(
-    symptom: Symptom = seen("wheel-tag-refused"), env: PythonEnv = one(machine="x86_64"), platform: Platform | None = one(system=("linux", "windows"))
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("wheel-tag-refused"),
+    env: PythonEnv = one(machine="x86_64"),
+    platform: Platform | None = one(system=("linux", "windows")),
+) -> Verdict:
     """Somebody took the file for Apple's chips, and the Python is one for Intel's."""
     form = re.fullmatch(r"macosx_\d{2}_\d{1,2}_arm64", str(symptom.get("os")))
     return bool(form) and platform is None and {"chip": None, "seen": env.machine}
@@ -92,31 +98,32 @@ def wheel_for_apple_chips_is_refused(
 
 @text_rule("mps-x86-python-under-rosetta", "possible")
 def python_sees_the_compatible_system(
-    env: PythonEnv = one(machine="x86_64"), platform: Platform = one(system="macos", version="10.16"), torch: Torch = one(mps_available=False), other: Gpu | None = None,
-) -> Verdict:  # fmt: skip
+    env: PythonEnv = one(machine="x86_64"),
+    platform: Platform = one(system="macos", version="10.16"),
+    torch: Torch = one(mps_available=False),
+    other: Gpu | None = None,
+) -> Verdict:
     """An older Python for Intel's processors sees 10.16 for every later macOS; whether the chip is Apple's nobody tells."""
     return other is None and torch.mps_available is False and {"chip": None, "seen": (env.machine, platform.version)}
 
 
 @text_rule("mps-x86-python-under-rosetta", "likely")
 def wheel_for_apples_chips_is_refused(
-    symptom: Symptom = seen("wheel-tag-refused"), python: PythonEnv = one(), chip: Symptom = seen("apple-chip-named", "apple-silicon-in-words", "apple-chip-in-words")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("wheel-tag-refused"),
+    python: PythonEnv = one(),
+    chip: Symptom = seen("apple-chip-named", "apple-silicon-in-words", "apple-chip-in-words"),
+) -> Verdict:
     """It is made for this very Python, and for Apple's chips: so the interpreter is not."""
     tag = str(symptom.get("tag")).split(".")[0]
     mine = "cp" + "".join(str(python.version).split(".")[:2])
-    return (
-        str(symptom.get("os")).startswith("macosx")
-        and "arm64" in symptom.os
-        and tag == mine
-        and {"chip": None, "where": chip.id}
-    )
+    return str(symptom.get("os")).startswith("macosx") and "arm64" in symptom.os and tag == mine and {"chip": None, "where": chip.id}
 
 
 @text_rule("mps-x86-python-under-rosetta", "likely")
 def releases_end_where_those_for_intels_macs_do(
-    symptom: Symptom = seen("pip-no-version", name=("torch", "Torch")), _chip: Symptom = seen("apple-chip-in-words", "apple-chip-in-brackets", "apple-silicon-in-words", tag="apple-chip-named")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version", name=("torch", "Torch")),
+    _chip: Symptom = seen("apple-chip-in-words", "apple-chip-in-brackets", "apple-silicon-in-words", tag="apple-chip-named"),
+) -> Verdict:
     """torch was made for Intel's Macs up to a release, and pip is offered none after it on a Mac with Apple's chip."""
     offered = re.findall(r"\d[\w.]{0,20}", str(symptom.get("offered") or ""))
     last = max((one_build.torch for one_build in builds("macos", "x86_64")), key=version_key, default="")
@@ -140,8 +147,11 @@ def resolver_asks_for_intels_macs(
 
 @mends("mps-x86-python-under-rosetta")
 def python_of_its_own_kind(
-    python: PythonEnv | None = None, refused: Symptom | None = seen("pip-no-version"), beside: Symptom | None = seen("package-is-asked-for"), conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
-) -> Params:  # fmt: skip
+    python: PythonEnv | None = None,
+    refused: Symptom | None = seen("pip-no-version"),
+    beside: Symptom | None = seen("package-is-asked-for"),
+    conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
+) -> Params:
     """conda makes one where it is told the kind, and is the first way of who has it; the Python stays where torch has wheels for it."""
     newest = next(iter(builds("macos", "arm64")), None)
     releases = [release for release in newest.python if not release.endswith("t")] if newest else []

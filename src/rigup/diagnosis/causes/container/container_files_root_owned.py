@@ -12,11 +12,7 @@ _SYSTEM = ("/dev/", "/sys/", "/proc/", "/run/", "/var/run/", "/etc/", "/tmp/", "
 @rule("container-files-root-owned", strength="likely")
 def refused_in_its_own_home(error: Symptom = seen("permission-denied-in-home"), world: World | None = None) -> Verdict:
     """The path is the user's, and it is not."""
-    return (
-        inside(error)
-        or bool(world and world.get("container"))
-        or str(error.get("path")).lower().startswith("/home/jovyan")
-    )
+    return inside(error) or bool(world and world.get("container")) or str(error.get("path")).lower().startswith("/home/jovyan")
 
 
 @rule("container-files-root-owned")
@@ -52,7 +48,7 @@ def notebook_is_refused_where_root_owns(
 @text_rule("container-files-root-owned", "likely")
 def what_is_refused_belongs_to_root(
     refused: Symptom = seen("writing-refused"), owned: Symptom = seen("root-owned-entry"), box: Symptom | None = seen(tag="images-commands")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """A path that may not be written leads through an entry of root's, in a container or where containers are in use."""
     if box is None and not inside(refused):
         return False
@@ -62,9 +58,7 @@ def what_is_refused_belongs_to_root(
 
 
 @mends("container-files-root-owned")
-def folder_of_the_files(
-    error: Symptom | None = seen("permission-denied-in-home"), folder: Folder | None = one(owner="root")
-) -> Params:
+def folder_of_the_files(error: Symptom | None = seen("permission-denied-in-home"), folder: Folder | None = one(owner="root")) -> Params:
     """The folder that can be given away."""
     return {"folder": (folder and folder.get("path")) or (error and error.get("path"))}
 
@@ -74,7 +68,7 @@ mends("container-files-root-owned")(what_it_is_said_to_be_started_by)
 
 
 @mends("container-files-root-owned")
-def the_numbers_of_the_person(knew: Params, error: Symptom | None = seen("permission-denied-in-home")) -> Params:  # fmt: skip
+def the_numbers_of_the_person(knew: Params, error: Symptom | None = seen("permission-denied-in-home")) -> Params:
     """Jupyter's own images give the home away when they start as root; others run by the person's numbers."""
     path = str(knew.get("path") or (error and error.get("path")) or "")
     return asking(knew, "user-of-jupyter" if path.lower().startswith("/home/jovyan") else "user")

@@ -7,9 +7,7 @@ from rigup.machine.kinds import DeviceNode, DeviceRules, Gpu, Symptom, World
 
 
 @rule("container-lost-gpu-after-daemon-reload")
-def host_still_sees_it(
-    card: Gpu = one(vendor="nvidia"), _error: Symptom = seen("nvml-unknown-error", at="container")
-) -> Verdict:
+def host_still_sees_it(card: Gpu = one(vendor="nvidia"), _error: Symptom = seen("nvml-unknown-error", at="container")) -> Verdict:
     """The same card answers on the host."""
     return card.get("seen_by") is not None
 
@@ -57,8 +55,9 @@ def program_is_refused_somewhere(error: Symptom = seen(tag="images-refused")) ->
 
 @text_rule("container-lost-gpu-after-daemon-reload")
 def rules_let_no_card_through(
-    rules: DeviceRules, _said: Symptom = seen("nvml-unknown-error", "nvidia-node-not-permitted", "cuda-800", "cuda-800-constant", "cuda-not-permitted-plain")
-) -> Verdict:  # fmt: skip
+    rules: DeviceRules,
+    _said: Symptom = seen("nvml-unknown-error", "nvidia-node-not-permitted", "cuda-800", "cuda-800-constant", "cuda-not-permitted-plain"),
+) -> Verdict:
     """The control group lists what may be opened, NVIDIA's nodes are not in it, and the driver is refused."""
     return not any(rule_.startswith(("a *:* rw", "c *:* rw", "c 195:")) for rule_ in rules.allowed)
 

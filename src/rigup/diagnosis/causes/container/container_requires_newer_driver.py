@@ -9,9 +9,7 @@ from rigup.machine.kinds import Driver, Symptom
 
 
 @text_rule("container-requires-newer-driver", "likely")
-def condition_of_the_image_is_not_met(
-    condition: Symptom = seen("image-requires-cuda"), driver: Driver = one(vendor="nvidia")
-) -> Verdict:
+def condition_of_the_image_is_not_met(condition: Symptom = seen("image-requires-cuda"), driver: Driver = one(vendor="nvidia")) -> Verdict:
     """The driver shows an older CUDA than the image requires, and is of no branch that the image lets pass."""
     shown = driver.get("cuda") or cuda_of_driver(str(driver.version))
     passes = re.findall(r"driver>=(\d{3,4})", condition.get("rest") or "")
@@ -24,9 +22,7 @@ def driver_for_the_image(
     knew: Params, error: Symptom | None = seen(tag="image-wants-driver"), driver: Driver | None = one(vendor="nvidia")
 ) -> Params:
     """The oldest branch that carries the image's CUDA; and the CUDA that the driver carries, where somebody tells it."""
-    variable_name, want = (
-        (error.get("what"), error.get("want")) if error is not None else (knew.get("what"), knew.get("want"))
-    )
+    variable_name, want = (error.get("what"), error.get("want")) if error is not None else (knew.get("what"), knew.get("want"))
     carried = driver.get("cuda") if driver is not None else None
     if not want:
         return {"carried": carried} if carried else {}

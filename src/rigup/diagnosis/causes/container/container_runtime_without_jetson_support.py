@@ -12,7 +12,8 @@ def no_desktop_libraries_on_a_jetson(_jetson: Jetson, _error: Symptom = seen("ap
 
 @mends("container-runtime-without-jetson-support")
 def what_it_was_started_with(
-    world: World | None = one(container=("apptainer", "singularity")), files: Symptom | None = seen("apptainer-no-nv-files", "apptainer-in-words"),
-) -> Params:  # fmt: skip
+    world: World | None = one(container=("apptainer", "singularity")),
+    files: Symptom | None = seen("apptainer-no-nv-files", "apptainer-in-words"),
+) -> Params:
     """Apptainer can take the module's files through NVIDIA's tool."""
     return {"nvccli": "--nvccli" if world is not None or files is not None else None}

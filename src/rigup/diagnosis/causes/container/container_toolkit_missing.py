@@ -8,26 +8,29 @@ _RUN_BY = {"nerdctl": "containerd", "containerd": "containerd", "crio": "crio"}
 
 @text_rule("container-toolkit-missing", "likely")
 def engine_knows_no_runtime_and_the_toolkit_is_not_there(
-    engine: ContainerEngine, none: Symptom = seen("no-program-of-the-toolkit-found"), _card: Gpu = one(vendor="nvidia"), spec: CdiSpec | None = None,
+    engine: ContainerEngine,
+    none: Symptom = seen("no-program-of-the-toolkit-found"),
+    _card: Gpu = one(vendor="nvidia"),
+    spec: CdiSpec | None = None,
     works: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The engine lists what it starts containers with, nothing of NVIDIA's is there, nor on the path, and the host has its card."""
     known = engine.get("runtimes") or []
-    return (
-        bool(known)
-        and spec is None
-        and works is None
-        and not any("nvidia" in name for name in known)
-        and {"said": none.id}
-    )
+    return bool(known) and spec is None and works is None and not any("nvidia" in name for name in known) and {"said": none.id}
 
 
 @mends("container-toolkit-missing")
 def engine_to_set_up(
-    engine: ContainerEngine | None = None, toolkit: ContainerToolkit | None = None, asked: Symptom | None = seen(tag="cdi-unresolved"),
-    world: World | None = None, pods: Symptom | None = seen(tag="cluster-node-shown"), plugin: Symptom | None = seen(tag="device-plugin-finds-none"), k3s: Symptom | None = seen("k3s-named"),
-    windows: Platform | None = one(system="windows"), podman: Symptom | None = seen("podman-commands-shown", "podman-in-words"),
-) -> Params:  # fmt: skip
+    engine: ContainerEngine | None = None,
+    toolkit: ContainerToolkit | None = None,
+    asked: Symptom | None = seen(tag="cdi-unresolved"),
+    world: World | None = None,
+    pods: Symptom | None = seen(tag="cluster-node-shown"),
+    plugin: Symptom | None = seen(tag="device-plugin-finds-none"),
+    k3s: Symptom | None = seen("k3s-named"),
+    windows: Platform | None = one(system="windows"),
+    podman: Symptom | None = seen("podman-commands-shown", "podman-in-words"),
+) -> Params:
     """Whose runtime it is: podman takes a description, Kubernetes's nodes have another engine, and Windows's Docker is a program of its own."""
     if windows is not None:
         return {"desktop": "yes"}

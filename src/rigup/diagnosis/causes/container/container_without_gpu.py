@@ -5,67 +5,54 @@ from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen, text_rule, wordings
 from rigup.knowledge.cuda import cuda_of_driver, version_key
 from rigup.knowledge.starters import asked
-from rigup.machine.kinds import (
-    DeviceNode,
-    Driver,
-    Gpu,
-    KernelModule,
-    PciDevice,
-    Platform,
-    Symptom,
-    Torch,
-    Variable,
-    World,
-)
+from rigup.machine.kinds import DeviceNode, Driver, Gpu, KernelModule, PciDevice, Platform, Symptom, Torch, Variable, World
 
 _DRIVERS = {"nvidia": "nvidia", "amdgpu": "amd"}
-_WISHES = (
-    "NVIDIA_VISIBLE_DEVICES",
-    "NVIDIA_REQUIRE_CUDA",
-    "NV_CUDA_LIB_VERSION",
-    "CUDA_VERSION",
-    "ROCM_VERSION",
-    "ROCM_PATH",
-)  # of images
+_WISHES = ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_REQUIRE_CUDA", "NV_CUDA_LIB_VERSION", "CUDA_VERSION", "ROCM_VERSION", "ROCM_PATH")  # of images
 _ASKED = "asked-capabilities-without-compute"
 
 
 @rule("container-without-gpu")
 def no_nodes_inside(
-    nodes: Every[DeviceNode] = every(DeviceNode, at="container"), card: PciDevice = one(driver=tuple(_DRIVERS)),
-    torch: Torch | None = one(at="container"), wish: Variable | None = one(name=_WISHES, at="container"),
+    nodes: Every[DeviceNode] = every(DeviceNode, at="container"),
+    card: PciDevice = one(driver=tuple(_DRIVERS)),
+    torch: Torch | None = one(at="container"),
+    wish: Variable | None = one(name=_WISHES, at="container"),
     error: Symptom | None = seen("kfd-not-there", tag="container-no-gpu", at="container"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The kernel drives a card, and a container that is made for one has no way to it. A data base needs none."""
     wanted = "/dev/kfd" if card.driver == "amdgpu" else "/dev/nvidia"
     built = torch is not None and bool(torch.get("hip") if card.driver == "amdgpu" else torch.get("cuda"))
     intended = built or error is not None or (wish is not None and wish.get("value") not in ("", "none", "void", None))
-    return (
-        intended and not any(node.path.startswith(wanted) for node in nodes) and {"vendor": _DRIVERS[card.driver or ""]}
-    )
+    return intended and not any(node.path.startswith(wanted) for node in nodes) and {"vendor": _DRIVERS[card.driver or ""]}
 
 
 @rule("container-without-gpu")
 def not_asked_for(
-    error: Symptom = seen("image-found-no-driver", "kfd-not-there", tag="container-no-gpu"), world: World = one(gpu_requested=False),
+    error: Symptom = seen("image-found-no-driver", "kfd-not-there", tag="container-no-gpu"),
+    world: World = one(gpu_requested=False),
     none: Symptom | None = seen(tag="display-list-without-nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The command that started it names no GPU, and nobody shows that there is none to be named."""
     return none is None and bool(world.get("container")) and (not error.place.world or inside(error))
 
 
 @rule("container-without-gpu")
 def host_has_what_is_missing_inside(
-    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(tag="container-no-gpu", at="container"), asked: World | None = one(at="container", gpu_requested=True),
-) -> Verdict:  # fmt: skip
+    driver: Driver = one(vendor="nvidia"),
+    _error: Symptom = seen(tag="container-no-gpu", at="container"),
+    asked: World | None = one(at="container", gpu_requested=True),
+) -> Verdict:
     """The driver answers elsewhere on this machine. Where GPUs were asked for a mask inside may hide them as well."""
     return asked is None and bool(driver.version) and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu", strength="possible")
 def host_has_what_was_asked_for(
-    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(tag="container-no-gpu", at="container"), _asked: World = one(at="container", gpu_requested=True),
-) -> Verdict:  # fmt: skip
+    driver: Driver = one(vendor="nvidia"),
+    _error: Symptom = seen(tag="container-no-gpu", at="container"),
+    _asked: World = one(at="container", gpu_requested=True),
+) -> Verdict:
     """NVIDIA's runtime alone passes nothing in where neither the image nor the command names the GPUs."""
     return bool(driver.version) and {"vendor": "nvidia"}
 
@@ -82,10 +69,14 @@ def host_lists_what_is_missing_inside(
 
 @rule("container-without-gpu", strength="likely")
 def torch_finds_no_driver_inside(
-    _error: Symptom = seen("torch-found-no-driver", "nvidia-smi-no-library", "libcuda-not-found", "cuda-driver-library-not-found", at="container"),
-    driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(vendor="nvidia"), other: Gpu | None = one(vendor="amd", integrated=False),
+    _error: Symptom = seen(
+        "torch-found-no-driver", "nvidia-smi-no-library", "libcuda-not-found", "cuda-driver-library-not-found", at="container"
+    ),
+    driver: Driver | None = one(vendor="nvidia"),
+    card: Gpu | None = one(vendor="nvidia"),
+    other: Gpu | None = one(vendor="amd", integrated=False),
     hosted: Symptom | None = seen(tag="hosted-notebook"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The engine puts the driver's library into a container that asks for GPUs; privileges alone do not."""
     elsewhere = hosted is not None or (other is not None and card is None)
     return driver is None and not elsewhere and {"vendor": "nvidia"}
@@ -93,16 +84,20 @@ def torch_finds_no_driver_inside(
 
 @rule("container-without-gpu", strength="likely")
 def tensorflow_finds_no_driver_inside(
-    _said: Symptom = seen("tf-no-driver-in-container"), gpu: Gpu | None = one(vendor="nvidia", at="container"), plain: Symptom | None = seen(tag="no-gpu-told"),
-) -> Verdict:  # fmt: skip
+    _said: Symptom = seen("tf-no-driver-in-container"),
+    gpu: Gpu | None = one(vendor="nvidia", at="container"),
+    plain: Symptom | None = seen(tag="no-gpu-told"),
+) -> Verdict:
     """The host's name is a container's number; where the engine passes GPUs, the driver's folder in /proc comes too."""
     return gpu is None and plain is None and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu", strength="likely")
 def no_tool_beside_the_compiler(
-    _said: Symptom = seen("nvidia-smi-not-installed", at="container"), _nvcc: Symptom = seen("nvcc-answers", at="container"), driver: Driver | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    _said: Symptom = seen("nvidia-smi-not-installed", at="container"),
+    _nvcc: Symptom = seen("nvcc-answers", at="container"),
+    driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:
     """An image made for CUDA, and without nvidia-smi, which the engine puts there."""
     return driver is None and {"vendor": "nvidia"}
 
@@ -114,9 +109,7 @@ def no_kfd_inside(_error: Symptom = seen("kfd-not-there", at="container")) -> Ve
 
 
 @rule("container-without-gpu", strength="likely")
-def ollama_finds_no_kfd(
-    error: Symptom = seen("ollama-kfd-not-loaded"), module: KernelModule | None = one(name="amdgpu")
-) -> Verdict:
+def ollama_finds_no_kfd(error: Symptom = seen("ollama-kfd-not-loaded"), module: KernelModule | None = one(name="amdgpu")) -> Verdict:
     """On a host the same words mean that the module is not loaded."""
     gone = module is not None and module.get("loaded") is False
     return not gone and error.place.world != "host" and {"vendor": "amd"}
@@ -124,9 +117,10 @@ def ollama_finds_no_kfd(
 
 @rule("container-without-gpu", strength="likely")
 def tool_is_not_in_the_image(
-    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World | None = one(at="container", gpu_requested=True),
+    _error: Symptom = seen("engine-finds-no-nvidia-smi"),
+    asked: World | None = one(at="container", gpu_requested=True),
     none: Symptom | None = seen(tag="display-list-without-nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Where GPUs are asked for the engine lays nvidia-smi into the image; unless the machine has none at all."""
     return asked is None and none is None and {"vendor": "nvidia"}
 
@@ -141,9 +135,12 @@ def image_asks_for_none_itself(
 
 @rule("container-without-gpu")
 def render_nodes_were_forgotten(
-    _kfd: DeviceNode = one(path="/dev/kfd", at="container"), _first: Every[DeviceNode] = lacks(DeviceNode, at="container", path="/dev/dri/renderD128"),
-    nodes: Every[DeviceNode] = every(DeviceNode, at="container"), torch: Torch = one(at="container"), _card: PciDevice = one(driver="amdgpu"),
-) -> Verdict:  # fmt: skip
+    _kfd: DeviceNode = one(path="/dev/kfd", at="container"),
+    _first: Every[DeviceNode] = lacks(DeviceNode, at="container", path="/dev/dri/renderD128"),
+    nodes: Every[DeviceNode] = every(DeviceNode, at="container"),
+    torch: Torch = one(at="container"),
+    _card: PciDevice = one(driver="amdgpu"),
+) -> Verdict:
     """ROCm opens a node of the graphics driver beside its own; the container has the one and none of the others."""
     shut = not any(node.path.startswith("/dev/dri/renderD") for node in nodes)
     return shut and bool(torch.get("hip")) and {"vendor": "amd", "option": "--device=/dev/dri"}
@@ -151,8 +148,7 @@ def render_nodes_were_forgotten(
 
 @rule("container-without-gpu", strength="likely")
 def asked_for_without_compute(
-    _error: Symptom = seen("libcuda-not-found", "cuda-driver-library-not-found"),
-    _asked: Symptom = seen(tag="starters-no-compute"),
+    _error: Symptom = seen("libcuda-not-found", "cuda-driver-library-not-found"), _asked: Symptom = seen(tag="starters-no-compute")
 ) -> Verdict:
     """nvidia-smi comes with `utility`, and libcuda with `compute` alone."""
     return {"vendor": "nvidia"}
@@ -183,37 +179,37 @@ def nvidia_smi_was_tried_inside(
 
 @rule("container-without-gpu", "likely")
 def no_device_in_a_container(
-    symptom: Symptom = seen(tag="intel-gpu-unseen", at="container"), nodes: Every[DeviceNode] = every(DeviceNode, at="container"), given: Symptom | None = seen(tag="render-nodes-handed-on"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="intel-gpu-unseen", at="container"),
+    nodes: Every[DeviceNode] = every(DeviceNode, at="container"),
+    given: Symptom | None = seen(tag="render-nodes-handed-on"),
+) -> Verdict:
     """torch has code for Intel's GPUs, and the container shows it none, and no node of a card."""
     return given is None and not _has_render_node(nodes) and {"option": "--device=/dev/dri", "said": symptom.id}
 
 
 @rule("container-without-gpu", "likely")
 def no_device_in_a_container_as_people_say(
-    symptom: Symptom = seen(tag="intel-gpu-unseen"), where: Symptom = seen(tag="container-spoken-of"), nodes: Every[DeviceNode] = every(DeviceNode, at="container"),
+    symptom: Symptom = seen(tag="intel-gpu-unseen"),
+    where: Symptom = seen(tag="container-spoken-of"),
+    nodes: Every[DeviceNode] = every(DeviceNode, at="container"),
     given: Symptom | None = seen(tag="render-nodes-handed-on"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The same where only the words tell that it was in a container."""
-    return (
-        given is None
-        and not _has_render_node(nodes)
-        and {"option": "--device=/dev/dri", "said": symptom.id, "where": where.id}
-    )
+    return given is None and not _has_render_node(nodes) and {"option": "--device=/dev/dri", "said": symptom.id, "where": where.id}
 
 
 @rule("container-without-gpu")
-def no_kfd_at_a_prompt_inside(
-    _error: Symptom = seen("kfd-not-there"), _prompt: Symptom = seen("container-root-prompt")
-) -> Verdict:
+def no_kfd_at_a_prompt_inside(_error: Symptom = seen("kfd-not-there"), _prompt: Symptom = seen("container-root-prompt")) -> Verdict:
     """The machine's name is a container's number, and the node was not passed in."""
     return {"vendor": "amd"}
 
 
 @text_rule("container-without-gpu", "likely")
 def description_names_none_and_a_program_finds_none(
-    world: World = one(gpu_requested=False, at="container"), symptom: Symptom = seen(tag="started-without-nothing"), none: Symptom | None = seen(tag="display-list-without-nvidia")
-) -> Verdict:  # fmt: skip
+    world: World = one(gpu_requested=False, at="container"),
+    symptom: Symptom = seen(tag="started-without-nothing"),
+    none: Symptom | None = seen(tag="display-list-without-nvidia"),
+) -> Verdict:
     """What describes the container asks for no GPU, and the program in it finds nothing of a driver, on a machine that may have a card."""
     mine = bool(world.container) and symptom.place.world != "host"
     return none is None and mine and {"vendor": "nvidia", "said": symptom.id}
@@ -230,10 +226,16 @@ def description_names_none_and_torch_finds_none(
 
 @text_rule("container-without-gpu", "likely")
 def its_container_was_started_without_gpus(
-    symptom: Symptom = seen(tag="started-without-no-gpu"), world: World = one(gpu_requested=False), asked: World | None = one(gpu_requested=True),
-    rocm: Symptom | None = seen("rocm-named-in-lower-case"), amd: Gpu | None = one(vendor="amd", integrated=False), cpu: Symptom | None = seen("torch-cpu-version-told"),
-    mac: Symptom | None = seen(tag="macs"), card: Gpu | None = one(vendor="nvidia"), none: Symptom | None = seen(tag="display-list-without-nvidia"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="started-without-no-gpu"),
+    world: World = one(gpu_requested=False),
+    asked: World | None = one(gpu_requested=True),
+    rocm: Symptom | None = seen("rocm-named-in-lower-case"),
+    amd: Gpu | None = one(vendor="amd", integrated=False),
+    cpu: Symptom | None = seen("torch-cpu-version-told"),
+    mac: Symptom | None = seen(tag="macs"),
+    card: Gpu | None = one(vendor="nvidia"),
+    none: Symptom | None = seen(tag="display-list-without-nvidia"),
+) -> Verdict:
     """The command or file that starts the container asks for no GPU, and the program in it finds none.
 
     Who only says that it computes on the processor may be meant to, where nobody names a card.
@@ -255,9 +257,7 @@ def program_finds_none_in_a_container_that_was_given_none(
 
 @mends("container-without-gpu")
 def description_that_is_not_there(
-    engine: World = one(container="podman"),
-    _none: Symptom = seen("cdi-folder-is-not-there"),
-    card: Gpu | None = one(vendor="amd"),
+    engine: World = one(container="podman"), _none: Symptom = seen("cdi-folder-is-not-there"), card: Gpu | None = one(vendor="amd")
 ) -> Params:
     """podman hands NVIDIA's cards in by a description, which the toolkit writes when it is asked to."""
     return {"undescribed": engine.container} if card is None else {}
@@ -269,26 +269,24 @@ mends("container-without-gpu")(what_it_is_said_to_be_started_by)
 
 @mends("container-without-gpu")
 def how_gpus_are_asked_for(
-    knew: Params, card: Gpu | None = None, error: Symptom | None = seen(tag="starters-kfd-missed"), part: Symptom | None = seen(tag="starters-no-compute"),
-    given: Symptom | None = seen("pod-was-given-gpus"), k3s: Symptom | None = seen("k3s-named"), wsl: Platform | None = one(wsl=(1, 2)),
+    knew: Params,
+    card: Gpu | None = None,
+    error: Symptom | None = seen(tag="starters-kfd-missed"),
+    part: Symptom | None = seen(tag="starters-no-compute"),
+    given: Symptom | None = seen("pod-was-given-gpus"),
+    k3s: Symptom | None = seen("k3s-named"),
+    wsl: Platform | None = one(wsl=(1, 2)),
     intel: Symptom | None = seen(tag="intel-finds-none"),
-) -> Params:  # fmt: skip
+) -> Params:
     """Each maker's cards are asked for in another way; what the rule itself knew is kept where a command takes it."""
     if knew.get("old"):  # the file asks for them already
         return {}
     pod = knew.get("starter") == "kubernetes"
     if part is not None:  # what is asked of the engine itself stands above the variable
         return asking(knew, "compute-asked" if part.id == _ASKED and not pod else "compute")
-    maker = str(
-        knew.get("vendor")
-        or ("amd" if error is not None else (card and card.get("vendor")) or ("intel" if intel else "nvidia"))
-    )
+    maker = str(knew.get("vendor") or ("amd" if error is not None else (card and card.get("vendor")) or ("intel" if intel else "nvidia")))
     if knew.get("option") == asked("intel", "docker"):
-        maker = (
-            "amd"
-            if error is not None or (card is not None and card.get("vendor") == "amd") or knew.get("vendor") == "amd"
-            else "intel"
-        )
+        maker = "amd" if error is not None or (card is not None and card.get("vendor") == "amd") or knew.get("vendor") == "amd" else "intel"
         if maker == "amd" and not pod and knew.get("starter") != "compose":
             return {}
     if maker == "nvidia" and pod:

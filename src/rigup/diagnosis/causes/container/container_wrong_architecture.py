@@ -9,9 +9,12 @@ _HOSTS = {"x86_64": "amd64", "aarch64": "arm64"}  # as images call them
 
 @mends("container-wrong-architecture")
 def architecture_of_the_host(
-    knew: Params, error: Symptom | None = seen("image-platform-differs", "image-no-manifest", "apptainer-wrong-architecture"),
-    jetson: Jetson | None = None, platform: Platform | None = None, torch: Torch | None = None,
-) -> Params:  # fmt: skip
+    knew: Params,
+    error: Symptom | None = seen("image-platform-differs", "image-no-manifest", "apptainer-wrong-architecture"),
+    jetson: Jetson | None = None,
+    platform: Platform | None = None,
+    torch: Torch | None = None,
+) -> Params:
     """What the host is, where the message or the machine tells it."""
     wanted = (error and error.get("want")) or knew.get("want")
     machine = (platform and platform.get("architecture")) or ("aarch64" if jetson is not None else "")

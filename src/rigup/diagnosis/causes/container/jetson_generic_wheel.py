@@ -41,18 +41,14 @@ _TORCH = ("torch", "torchvision", "torchaudio")
 
 @text_rule("jetson-generic-wheel")
 def no_wheel_in_an_index_for_others(
-    symptom: Symptom = seen("pip-no-version", "uv-python-tags-only", "uv-has-no-wheel-for-this-python-cut"), jetson: Jetson = one(), torch: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version", "uv-python-tags-only", "uv-has-no-wheel-for-this-python-cut"),
+    jetson: Jetson = one(),
+    torch: Torch | None = one(available=True),
+) -> Verdict:
     """Before JetPack 7 torch for a Jetson lies in places of its own, for the Python of its JetPack alone."""
     release = jetpack_of_l4t(str(jetson.get("l4t") or ""))
     name = symptom.get("name") or ("torch" if "torch" in symptom.fields["id"].where.text else "")
-    return (
-        torch is None
-        and name in _TORCH
-        and release is not None
-        and not release.generic
-        and {"said": symptom.id, "wanted": name}
-    )
+    return torch is None and name in _TORCH and release is not None and not release.generic and {"said": symptom.id, "wanted": name}
 
 
 @mends("jetson-generic-wheel")

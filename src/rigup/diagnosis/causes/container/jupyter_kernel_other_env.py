@@ -8,9 +8,7 @@ _OWN = ("/envs/", "/venv", "/.venv", "/virtualenvs/", "/.conda/")
 
 
 @rule("jupyter-kernel-other-env")
-def kernel_named_after_another(
-    kernel: JupyterKernel, env: PythonEnv, torch: Torch, others: Every[Torch] = every(Torch)
-) -> Verdict:
+def kernel_named_after_another(kernel: JupyterKernel, env: PythonEnv, torch: Torch, others: Every[Torch] = every(Torch)) -> Verdict:
     """It bears an environment's name, and starts the Python of another that has not the same torch, as by a link it would."""
     named = env.prefix.rstrip("/").rpartition("/")[2] in (kernel.get("shown"), kernel.get("name"))
     if not named or torch.env != env.prefix or kernel.prefix in (env.prefix, None):
@@ -19,9 +17,7 @@ def kernel_named_after_another(
 
 
 @rule("jupyter-kernel-other-env", strength="likely")
-def no_kernel_has_the_framework(
-    kernels: Every[JupyterKernel] = every(JupyterKernel), torches: Every[Torch] = every(Torch)
-) -> Verdict:
+def no_kernel_has_the_framework(kernels: Every[JupyterKernel] = every(JupyterKernel), torches: Every[Torch] = every(Torch)) -> Verdict:
     """A person registered kernels, and none of them is in an environment that has torch."""
     own = [kernel for kernel in kernels if kernel.get("prefix") and "/.local/share/" in str(kernel.get("path", ""))]
     envs = {torch.env for torch in torches if torch.knows("env")}
@@ -46,34 +42,31 @@ def notebook_runs_another_python(
 
 
 @rule("jupyter-kernel-other-env", "likely")
-def notebook_was_started_in_another(
-    kernel: JupyterKernel = one(name="notebook"), env: PythonEnv = one(active=True)
-) -> Verdict:
+def notebook_was_started_in_another(kernel: JupyterKernel = one(name="notebook"), env: PythonEnv = one(active=True)) -> Verdict:
     """Somebody asked both which Python they are, and they are not the same."""
     return bool(kernel.prefix) and kernel.prefix != env.prefix
 
 
 @rule("jupyter-kernel-other-env", "likely")
-def ipython_belongs_to_another_python(
-    kernel: JupyterKernel = one(name="ipython"), _error: Symptom = seen("module-not-found")
-) -> Verdict:
+def ipython_belongs_to_another_python(kernel: JupyterKernel = one(name="ipython"), _error: Symptom = seen("module-not-found")) -> Verdict:
     """Its banner is another distribution's than the interpreter's, and a module is missing in it."""
     return bool(kernel.shown)
 
 
 @text_rule("jupyter-kernel-other-env", "likely")
 def cell_has_another_prefix_than_the_shell(
-    own: Symptom = seen("cell-prints-its-prefix"), shell: Symptom = seen("cell-asks-the-shell-which"), _error: Symptom = seen(_FAILS),
-) -> Verdict:  # fmt: skip
+    own: Symptom = seen("cell-prints-its-prefix"), shell: Symptom = seen("cell-asks-the-shell-which"), _error: Symptom = seen(_FAILS)
+) -> Verdict:
     """A cell's own prefix is another than that of the Python which its shell finds, and the cell misses a module."""
     return str(own.prefix).rstrip("/") != str(shell.prefix).rstrip("/") and {"python": f"{own.prefix}/bin/python"}
 
 
 @text_rule("jupyter-kernel-other-env", "likely")
 def search_paths_of_two_environments(
-    one_of: Symptom = seen("search-path-of-a-python-printed"), other: Symptom = seen("search-path-of-a-python-printed"),
+    one_of: Symptom = seen("search-path-of-a-python-printed"),
+    other: Symptom = seen("search-path-of-a-python-printed"),
     _where: Symptom = seen("home-of-ipython-in-a-search-path"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Somebody printed it twice, in a notebook at least once, and the Pythons are two."""
     return one_of.prefix.startswith(other.prefix + "/") and {"python": other.prefix + "/bin/python"}
 
@@ -85,8 +78,10 @@ def plain(path: object) -> str:
 
 @text_rule("jupyter-kernel-other-env", "likely")
 def module_lies_in_two_environments(
-    one_of: Symptom = seen("file-of-a-module-printed"), other: Symptom = seen("file-of-a-module-printed"), _cell: Symptom = seen(tag="jupyter-spoken-of"),
-) -> Verdict:  # fmt: skip
+    one_of: Symptom = seen("file-of-a-module-printed"),
+    other: Symptom = seen("file-of-a-module-printed"),
+    _cell: Symptom = seen(tag="jupyter-spoken-of"),
+) -> Verdict:
     """A notebook and a shell print whence they load the same module, and the places are two; the base of conda is the notebook's."""
     below = plain(one_of.prefix).startswith(plain(other.prefix) + "/")
     return one_of.module == other.module and below and {"python": other.prefix + "/bin/python"}
@@ -106,18 +101,20 @@ def _of_the_shell(knew: Params) -> str:
 
 @mends("jupyter-kernel-other-env")
 def the_environment_to_register(
-    knew: Params, env: PythonEnv | None = None, torch: Torch | None = None, kernel: JupyterKernel | None = None,
-    lies: Symptom | None = seen("requirement-lies-in-an-environment"), prompt: Symptom | None = seen("prompt-of-an-environment-asks-torch"),
+    knew: Params,
+    env: PythonEnv | None = None,
+    torch: Torch | None = None,
+    kernel: JupyterKernel | None = None,
+    lies: Symptom | None = seen("requirement-lies-in-an-environment"),
+    prompt: Symptom | None = seen("prompt-of-an-environment-asks-torch"),
     printed: Symptom | None = seen("shell-prints-its-python"),
-) -> Params:  # fmt: skip
+) -> Params:
     """The environment that has what the notebook wants: by its folder, else by its name at the prompt where `python` is its own."""
     wanted = env is not None and (env.get("active") or (torch is not None and torch.get("env") == env.prefix))
     prefix = (
         env.prefix
         if wanted and env is not None
-        else str((lies and lies.get("prefix")) or "")
-        or _of_the_shell(knew)
-        or str((printed and printed.get("prefix")) or "")
+        else str((lies and lies.get("prefix")) or "") or _of_the_shell(knew) or str((printed and printed.get("prefix")) or "")
     )
     if not prefix:
         return {"python": "python", "name": str((prompt and prompt.get("env")) or "work")}

@@ -18,8 +18,7 @@ def engines_default_and_a_crash(
 
 @text_rule("shm-too-small", "likely")
 def engines_default_and_a_bus_error(
-    shared: SharedMemory,
-    error: Symptom = seen("bus-error-plain", "bus-error-signal", "no-space-left-plain", "dataloader-worker-gone"),
+    shared: SharedMemory, error: Symptom = seen("bus-error-plain", "bus-error-signal", "no-space-left-plain", "dataloader-worker-gone")
 ) -> Verdict:
     """A bus error, or no space, is what a full /dev/shm gives; its size is an engine's default."""
     full = error.id != "no-space-left-plain" or shared.get("free") == 0
@@ -28,9 +27,11 @@ def engines_default_and_a_bus_error(
 
 @text_rule("shm-too-small", "possible")
 def system_error_of_nccl_on_one_host(
-    _error: Symptom = seen("nccl-system-error", "nccl-system-error-constant"), _alone: Symptom = seen("nccl-tests-on-one-host"),
-    nodes: Symptom | None = seen("several-nodes-told", "nccl-uses-inner-interfaces", "nccl-no-address-family"), shared: SharedMemory | None = None,
-) -> Verdict:  # fmt: skip
+    _error: Symptom = seen("nccl-system-error", "nccl-system-error-constant"),
+    _alone: Symptom = seen("nccl-tests-on-one-host"),
+    nodes: Symptom | None = seen("several-nodes-told", "nccl-uses-inner-interfaces", "nccl-no-address-family"),
+    shared: SharedMemory | None = None,
+) -> Verdict:
     """Between cards of one host NCCL asks the system for little but shared memory, and engines give little of it."""
     return nodes is None and (shared is None or shared.total <= ENGINE_DEFAULT)
 

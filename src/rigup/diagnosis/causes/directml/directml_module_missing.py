@@ -7,9 +7,14 @@ from rigup.knowledge.directml import has_directml, newest_directml, torch_of_dir
 from rigup.machine.kinds import Package, PythonEnv, Symptom, Torch
 
 _OF_ONNX = (
-    "directml-provider-not-there", "directml-provider-missing", "onnxruntime-no-directml-entry", "directml-is-no-choice", "onnxruntime-cpu-alone",
-    "directml-provider-asked", "onnxruntime-cpu-provider",
-)  # fmt: skip
+    "directml-provider-not-there",
+    "directml-provider-missing",
+    "onnxruntime-no-directml-entry",
+    "directml-is-no-choice",
+    "onnxruntime-cpu-alone",
+    "directml-provider-asked",
+    "onnxruntime-cpu-provider",
+)
 _BESIDE = wordings(tag="directml-beside")
 _PLAIN = "onnxruntime"
 
@@ -37,18 +42,21 @@ def chosen_and_torch_for_the_processor(
 
 @rule("directml-module-missing", "likely")
 def onnxruntime_shows_the_processor_alone(
-    symptom: Symptom = seen("onnxruntime-cpu-alone"), _wished: Symptom = seen("onnxruntime-directml-installed", "directml-in-words", "directml-provider-asked"),
+    symptom: Symptom = seen("onnxruntime-cpu-alone"),
+    _wished: Symptom = seen("onnxruntime-directml-installed", "directml-in-words", "directml-provider-asked"),
     cuda: Symptom | None = seen("onnxruntime-cuda-provider", "onnxruntime-wants-libraries"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The plain package was installed beside it, or after it, and its files are the ones that load."""
     return cuda is None and {"package": "onnxruntime-directml", "said": symptom.id}
 
 
 @text_rule("directml-module-missing", "likely")
 def torch_is_none_that_it_stands_on(
-    torch: Torch, asked: Symptom = seen("directml-chosen", "directml-option"), module: Package | None = one(name="torch-directml"),
+    torch: Torch,
+    asked: Symptom = seen("directml-chosen", "directml-option"),
+    module: Package | None = one(name="torch-directml"),
     loaded: Symptom | None = seen("directml-loaded", tag="directml-used"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Each release pins the torch that it was built with, and puts it in its place: beside another build for the processor it is not there."""
     release, _, local = str(torch.version).partition("+")
     other = local == "cpu" and release not in torch_of_directml()
@@ -57,9 +65,10 @@ def torch_is_none_that_it_stands_on(
 
 @text_rule("directml-module-missing", "likely")
 def module_lies_beside_another_torch(
-    torch: Torch, module: Package = one(name="torch-directml"),
+    torch: Torch,
+    module: Package = one(name="torch-directml"),
     symptom: Symptom = seen("directml-native-not-loaded", "directml-native-lacks-a-symbol"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Its compiled part is made for the torch that its release pins; another was put over it, and it does not load."""
     pins = torch_of_directml(str(module.get("version")))
     other = bool(pins) and str(torch.version).partition("+")[0] not in pins
@@ -67,7 +76,9 @@ def module_lies_beside_another_torch(
 
 
 @mends("directml-module-missing")
-def release_with_its_torch(knew: Params, env: PythonEnv | None = None, python: Symptom | None = seen("python-of-windows", "python-version-printed")) -> Params:  # fmt: skip
+def release_with_its_torch(
+    knew: Params, env: PythonEnv | None = None, python: Symptom | None = seen("python-of-windows", "python-version-printed")
+) -> Params:
     """torch's module with the torch that it stands on, in a Python that has it; the other runtime's own package where that is asked."""
     ids = ids_in(knew)
     if str(knew.get("package")) == ONNX or any(name in _OF_ONNX for name in ids):
@@ -79,4 +90,8 @@ def release_with_its_torch(knew: Params, env: PythonEnv | None = None, python: S
         return {}
     have = str((env.get("version") if env else None) or (python.get("minor") if python else None) or "")
     other = bool(have) and not has_directml(have)
-    return {"package": None if other else pinned.packages, "python": pinned.python if other else None, "pinned": pinned.packages if other else None}  # fmt: skip
+    return {
+        "package": None if other else pinned.packages,
+        "python": pinned.python if other else None,
+        "pinned": pinned.packages if other else None,
+    }

@@ -13,9 +13,7 @@ _OTHERS = {"amd": "ROCm", "intel": "XPU", "nvidia": "CUDA"}
 
 
 @rule("directml-op-cpu-fallback")
-def falls_back_and_fails(
-    missing: Symptom = seen("directml-falls-back"), failed: Symptom = seen("directml-operator-not-run")
-) -> Verdict:
+def falls_back_and_fails(missing: Symptom = seen("directml-falls-back"), failed: Symptom = seen("directml-operator-not-run")) -> Verdict:
     """The processor has no such operation either: the program ends."""
     return {"operator": missing.get("operator"), "failed": failed.id, "severity": "error"}
 
@@ -36,9 +34,7 @@ def optimizer_falls_back(missing: Symptom = seen("directml-falls-back")) -> Verd
 
 
 @text_rule("directml-op-cpu-fallback", "likely")
-def falls_back_and_is_slow(
-    missing: Symptom = seen("directml-falls-back"), _slow: Symptom = seen("slow-in-words")
-) -> Verdict:
+def falls_back_and_is_slow(missing: Symptom = seen("directml-falls-back"), _slow: Symptom = seen("slow-in-words")) -> Verdict:
     """One operation on the processor is no fault until somebody misses the speed."""
     return {"operator": missing.get("operator"), "severity": "warning"}
 
@@ -52,7 +48,11 @@ def many_nodes_are_left_to_the_processor(
 
 
 @mends("directml-op-cpu-fallback")
-def way_around(knew: Params, missing: Symptom | None = seen("directml-falls-back", "operator-falls-back", "directml-operator-refused", "directml-operator-not-run"), card: Gpu | None = None) -> Params:  # fmt: skip
+def way_around(
+    knew: Params,
+    missing: Symptom | None = seen("directml-falls-back", "operator-falls-back", "directml-operator-refused", "directml-operator-not-run"),
+    card: Gpu | None = None,
+) -> Params:
     """An optimizer's own operations have plain forms; anything else runs on the processor when program and inputs are brought there."""
     ids = ids_in(knew)
     operator = str(knew.get("operator") or (missing.get("operator") if missing else "") or "")
@@ -63,4 +63,4 @@ def way_around(knew: Params, missing: Symptom | None = seen("directml-falls-back
         return {"option": _PLACES}
     if any("nodes" in name or "provider" in name for name in ids):
         return {"newer": ONNX}
-    return {"option": plain_form(operator) or None, "part": operator or None, "unnamed": None if operator else "unnamed", "backend": other}  # fmt: skip
+    return {"option": plain_form(operator) or None, "part": operator or None, "unnamed": None if operator else "unnamed", "backend": other}

@@ -35,8 +35,10 @@ def nobody_has_the_card(
 
 @rule("amdgpu-not-loaded", "likely")
 def report_shows_no_driver(
-    card: Gpu = one(vendor="amd", driver=None), loaded: KernelModule | None = one(name="amdgpu", loaded=True), platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    card: Gpu = one(vendor="amd", driver=None),
+    loaded: KernelModule | None = one(name="amdgpu", loaded=True),
+    platform: Platform | None = None,
+) -> Verdict:
     """lshw calls it unclaimed, inxi knows no driver."""
     guest = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
     return loaded is None and not guest and not inside(card)
@@ -44,11 +46,16 @@ def report_shows_no_driver(
 
 @rule("amdgpu-not-loaded", "likely")
 def rocm_finds_no_module(
-    symptom: Symptom = seen(tag="module-builds-missed"), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
-    node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None, listed: Gpu | None = one(seen_by=("rocminfo", "rocm-smi", "amd-smi")),
-    spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters", "wsl-device-named"), built: KernelModule | None = one(name="amdgpu", built_in=True),
+    symptom: Symptom = seen(tag="module-builds-missed"),
+    loaded: KernelModule | None = one(name="amdgpu", loaded=True),
+    kfd: KfdNode | None = None,
+    node: DeviceNode | None = one(path="/dev/kfd"),
+    platform: Platform | None = None,
+    listed: Gpu | None = one(seen_by=("rocminfo", "rocm-smi", "amd-smi")),
+    spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters", "wsl-device-named"),
+    built: KernelModule | None = one(name="amdgpu", built_in=True),
     works: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """ROCm's tools look for the module and do not find it, and nothing else shows that it is there."""
     has_module = any(part is not None for part in (loaded, kfd, node, listed, works))
     windows = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
@@ -57,9 +64,11 @@ def rocm_finds_no_module(
 
 @rule("amdgpu-not-loaded", "likely")
 def looked_for_in_vain(
-    _module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia"), built: Symptom | None = seen(tag="amdgpu-built-in"),
+    _module: UnloadedModule = one(name="amdgpu"),
+    nvidia: Gpu | None = one(vendor="nvidia"),
+    built: Symptom | None = seen(tag="amdgpu-built-in"),
     guest: Platform | None = one(wsl=(1, 2)),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Somebody looked for amdgpu among the loaded modules and shows that it is not there. A guest of Windows never has it."""
     return nvidia is None and built is None and guest is None
 
@@ -82,9 +91,7 @@ def modprobe_finds_none(symptom: Symptom = seen("modprobe-module-not-found")) ->
 
 @rule("amdgpu-not-loaded", "likely")
 def module_is_not_live(
-    symptom: Symptom = seen("rock-module-not-live"),
-    card: Gpu | None = one(vendor="amd"),
-    other: Gpu | None = one(vendor="nvidia"),
+    symptom: Symptom = seen("rock-module-not-live"), card: Gpu | None = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:
     """rocminfo says itself that there may be no such card: beside another maker's there is none."""
     return (card is not None or other is None) and symptom.values()
@@ -101,9 +108,11 @@ def _as_written(word: KernelParameter) -> str | None:
 
 @mends("amdgpu-not-loaded")
 def what_keeps_it_from_the_card(
-    firmware: Symptom | None = seen("amdgpu-firmware-file-missing"), word: KernelParameter | None = one(name=_KEPT_BY),
-    tree: DkmsTree | None = one(module="amdgpu"), package: SystemPackage | None = one(name="amdgpu-dkms", state="installed"),
-) -> Params:  # fmt: skip
+    firmware: Symptom | None = seen("amdgpu-firmware-file-missing"),
+    word: KernelParameter | None = one(name=_KEPT_BY),
+    tree: DkmsTree | None = one(module="amdgpu"),
+    package: SystemPackage | None = one(name="amdgpu-dkms", state="installed"),
+) -> Params:
     """Firmware that is missing, a word to the kernel, or AMD's own module that took the place of the kernel's."""
     return {
         "firmware": "linux-firmware" if firmware is not None else None,

@@ -15,9 +15,10 @@ def window_of_no_size(symptom: Symptom = seen("nvrm-bar-invalid"), guest: Platfo
 
 @rule("bios-bar-settings", "likely")
 def no_room_for_the_window(
-    symptom: Symptom = seen("pci-bar-no-space"), _failed: Symptom = seen("nvrm-init-adapter-failed", "nvidia-smi-no-devices", "amdgpu-init-fatal", tag="nvidia-driver-silent"),
+    symptom: Symptom = seen("pci-bar-no-space"),
+    _failed: Symptom = seen("nvrm-init-adapter-failed", "nvidia-smi-no-devices", "amdgpu-init-fatal", tag="nvidia-driver-silent"),
     guest: Platform | None = None,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The kernel found no room for a large window, and the driver then failed."""
     size = symptom.get("size") or symptom.get("size2")
     return not is_virtual(guest) and size is not None and int(size, 16) >= _LARGE
@@ -35,17 +36,27 @@ def adapter_not_initialised(
 
 @rule("bios-bar-settings", "likely")
 def board_does_not_start_and_has_no_such_option(
-    symptom: Symptom = seen("above-4g-missing-told"), sign: Symptom = seen("board-beeps-told", "board-does-not-start-with-the-card-told", "firmware-not-reached-with-the-card-told", "board-does-not-post-with-the-card-told", "nvidia-smi-no-devices", tag="nvidia-driver-silent"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("above-4g-missing-told"),
+    sign: Symptom = seen(
+        "board-beeps-told",
+        "board-does-not-start-with-the-card-told",
+        "firmware-not-reached-with-the-card-told",
+        "board-does-not-post-with-the-card-told",
+        "nvidia-smi-no-devices",
+        tag="nvidia-driver-silent",
+    ),
+) -> Verdict:
     """A card with a large window on a board whose firmware was not let map it."""
     return {"said": symptom.id, "sign": sign.id}
 
 
 @text_rule("bios-bar-settings", "possible")
 def no_room_and_nobody_says_more(
-    symptom: Symptom = seen("pci-bar-no-space"), guest: Platform | None = None, inner: Symptom | None = seen("pci-slot-powered-on", tag="guest-shown"),
+    symptom: Symptom = seen("pci-bar-no-space"),
+    guest: Platform | None = None,
+    inner: Symptom | None = seen("pci-slot-powered-on", tag="guest-shown"),
     works: Gpu | None = one(seen_by=("nvidia-smi", "torch", "rocminfo")),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The kernel found no room for a large window; what came of it is not shown."""
     large = int(symptom.get("size") or symptom.get("size2") or "0", 16) >= 1 << 28
     return large and inner is None and works is None and not (guest and guest.get("hypervisor"))
@@ -53,9 +64,12 @@ def no_room_and_nobody_says_more(
 
 @text_rule("bios-bar-settings", "possible")
 def bridge_has_no_room_and_nobody_says_more(
-    symptom: Symptom = seen("bridge-gets-no-large-window"), guest: Platform | None = None, inner: Symptom | None = seen("pci-slot-powered-on", tag="guest-shown"),
-    works: Gpu | None = one(seen_by=("nvidia-smi", "torch", "rocminfo")), later: Symptom | None = seen("bridge-got-its-large-window"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("bridge-gets-no-large-window"),
+    guest: Platform | None = None,
+    inner: Symptom | None = seen("pci-slot-powered-on", tag="guest-shown"),
+    works: Gpu | None = one(seen_by=("nvidia-smi", "torch", "rocminfo")),
+    later: Symptom | None = seen("bridge-got-its-large-window"),
+) -> Verdict:
     """The same of the port above the card, for which the kernel tries again; that it went well would stand in the log."""
     large = int(symptom.get("size") or "0", 16) >= 1 << 32  # ports without a card ask for less
     return all(other is None for other in (inner, works, later)) and large and not (guest and guest.get("hypervisor"))

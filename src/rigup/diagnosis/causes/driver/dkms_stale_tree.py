@@ -10,8 +10,4 @@ def registered_without_sources(
 ) -> Verdict:
     """Other versions of the module have their sources, this one has none."""
     others = [tree for tree in trees if tree.get("module") == stale.module and tree.get("version") != stale.version]
-    return (
-        not stale.get("source")
-        and any(tree.get("source") for tree in others)
-        and {"module": stale.module, "version": stale.version}
-    )
+    return not stale.get("source") and any(tree.get("source") for tree in others) and {"module": stale.module, "version": stale.version}

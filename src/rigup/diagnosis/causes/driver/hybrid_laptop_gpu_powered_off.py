@@ -19,9 +19,7 @@ def tool_took_the_card_away(
 @rule("hybrid-laptop-gpu-powered-off")
 def bbswitch_turned_it_off(
     _said: Symptom = seen("bbswitch-off", "bbswitch-card-off"),
-    _lost: Symptom = seen(
-        "gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", tag="nvidia-driver-silent nvidia-finds-none"
-    ),
+    _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", tag="nvidia-driver-silent nvidia-finds-none"),
 ) -> Verdict:
     """The card is gone because bbswitch cut its power."""
     return {"tool": "bbswitch"}
@@ -38,22 +36,22 @@ def lost_where_a_tool_switches_it(
 
 @rule("hybrid-laptop-gpu-powered-off", "possible")
 def integrated_as_people_say(
-    symptom: Symptom = seen("integrated-mode-in-words"), gone: Symptom = seen(tag="driver-told-gone"), switch: GraphicsSwitch | None = None,
-    card: PciDevice | None = one(vendor_id=NVIDIA), driver: Driver | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("integrated-mode-in-words"),
+    gone: Symptom = seen(tag="driver-told-gone"),
+    switch: GraphicsSwitch | None = None,
+    card: PciDevice | None = one(vendor_id=NVIDIA),
+    driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:
     """A tool was told to use the processor's graphics alone, and the card is not found."""
-    return (
-        switch is None
-        and card is None
-        and driver is None
-        and {"tool": symptom.get("tool", "").lower(), "gone": gone.id}
-    )
+    return switch is None and card is None and driver is None and {"tool": symptom.get("tool", "").lower(), "gone": gone.id}
 
 
 @text_rule("hybrid-laptop-gpu-powered-off", "likely")
 def card_stays_dark_where_a_tool_switches_it(
-    symptom: Symptom = seen("device-stays-in-d3"), tool: Symptom = seen(tag="switched-off"), card: PciDevice | None = one(vendor_id="10de", class_code=_SCREENS),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("device-stays-in-d3"),
+    tool: Symptom = seen(tag="switched-off"),
+    card: PciDevice | None = one(vendor_id="10de", class_code=_SCREENS),
+) -> Verdict:
     """The kernel cannot wake the card whose power bbswitch takes and gives back."""
     ours = same_address(str(symptom.address), str(card.address)) if card is not None else symptom.driver != "amdgpu"
     return ours and {"tool": "bbswitch", "said": symptom.id, "asked": tool.id}

@@ -18,9 +18,11 @@ def _release(shown: Symptom) -> str:
 
 @text_rule("installed-kernel-not-started")
 def restarted_and_the_older_kernel_runs(
-    missing: Symptom = seen("modprobe-module-not-found", "module-folder-not-there"), shown: Symptom = seen(tag="installed-kernel-shown"),
-    platform: Platform | None = None, _restarted: Symptom = seen(tag="restarted"),
-) -> Verdict:  # fmt: skip
+    missing: Symptom = seen("modprobe-module-not-found", "module-folder-not-there"),
+    shown: Symptom = seen(tag="installed-kernel-shown"),
+    platform: Platform | None = None,
+    _restarted: Symptom = seen(tag="restarted"),
+) -> Verdict:
     """After a restart the newest kernel runs, unless the boot loader was given another or never got the new one."""
     running = str(missing.get("kernel") or (platform.get("release") if platform is not None else "") or "")
     newer = _release(shown)
@@ -30,8 +32,11 @@ def restarted_and_the_older_kernel_runs(
 
 @mends("installed-kernel-not-started")
 def partition_that_did_not_get_it(
-    listed: Every[Symptom] = every(Symptom), system: Distribution | None = one(id=_INSTALLED_THERE), lost: Symptom | None = seen("boot-partition-mounted-nowhere"), mounted: Symptom | None = seen("boot-partition-mounted"),
-) -> Params:  # fmt: skip
+    listed: Every[Symptom] = every(Symptom),
+    system: Distribution | None = one(id=_INSTALLED_THERE),
+    lost: Symptom | None = seen("boot-partition-mounted-nowhere"),
+    mounted: Symptom | None = seen("boot-partition-mounted"),
+) -> Params:
     """Where kernels lie on the boot partition, one that is not mounted keeps the kernel that it had."""
     known = wordings(tag="installed-kernel-shown")
     newest = {"kernel": max((_release(symptom) for symptom in listed if symptom.id in known), key=version_key)}

@@ -28,9 +28,11 @@ _REPLACE = ("arch", "endeavouros", "cachyos", "garuda", "manjaro")
 
 @rule("kernel-module-not-built")
 def built_for_other_kernels(
-    platform: Platform, module: KernelModule = one(name="nvidia"), card: PciDevice | None = one(driver="nvidia"),
+    platform: Platform,
+    module: KernelModule = one(name="nvidia"),
+    card: PciDevice | None = one(driver="nvidia"),
     answers: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """There are module files, or packages of such, none of them for the kernel that runs."""
     gone = bool(module.built_for) and platform.release not in module.built_for
     works = module.get("loaded", card is not None or answers is not None) or platform.get("wsl")  # lsmod knows best
@@ -45,18 +47,22 @@ def _unbuilt(tree: DkmsTree, builds: Every[DkmsBuild], platform: Platform) -> Ve
 
 @rule("kernel-module-not-built")
 def dkms_has_nvidia_for_other_kernels(
-    platform: Platform, tree: DkmsTree = one(registered=True), builds: Every[DkmsBuild] = every(DkmsBuild),
+    platform: Platform,
+    tree: DkmsTree = one(registered=True),
+    builds: Every[DkmsBuild] = every(DkmsBuild),
     loaded: KernelModule | None = one(name="nvidia", loaded=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """DKMS is to build the module and has not done so for this kernel."""
     return tree.module.startswith("nvidia") and loaded is None and _unbuilt(tree, builds, platform)
 
 
 @rule("kernel-module-not-built")
 def dkms_has_amdgpu_for_other_kernels(
-    platform: Platform, tree: DkmsTree = one(registered=True, module="amdgpu"), builds: Every[DkmsBuild] = every(DkmsBuild),
+    platform: Platform,
+    tree: DkmsTree = one(registered=True, module="amdgpu"),
+    builds: Every[DkmsBuild] = every(DkmsBuild),
     loaded: KernelModule | None = one(name="amdgpu", loaded=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """As above; where the kernel's own amdgpu runs instead, nothing is missing."""
     return tree.module == "amdgpu" and loaded is None and _unbuilt(tree, builds, platform)
 
@@ -64,9 +70,18 @@ def dkms_has_amdgpu_for_other_kernels(
 @rule("kernel-module-not-built", "likely")
 def modprobe_finds_no_module(
     symptom: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"),
-    _smi: Symptom = seen("dkms-headers-missing", "nvidia-installer-load-failed", "nvidia-docker-no-uvm", "cuda-999", "fallback-service-speaks", "persistenced-finds-no-nodes", tag="nvidia-driver-silent"),
-    ready: KernelModule | None = one(name="nvidia", loaded=True), uvm: Symptom | None = seen("uvm-module-not-inserted"),
-) -> Verdict:  # fmt: skip
+    _smi: Symptom = seen(
+        "dkms-headers-missing",
+        "nvidia-installer-load-failed",
+        "nvidia-docker-no-uvm",
+        "cuda-999",
+        "fallback-service-speaks",
+        "persistenced-finds-no-nodes",
+        tag="nvidia-driver-silent",
+    ),
+    ready: KernelModule | None = one(name="nvidia", loaded=True),
+    uvm: Symptom | None = seen("uvm-module-not-inserted"),
+) -> Verdict:
     """The driver's programs are there, and its module is not; where CUDA's part has a number in its name, that is what was meant."""
     intended = uvm is not None and symptom.get("module") in ("nvidia-uvm", "nvidia_uvm")
     ours = symptom.get("module", "").startswith("nvidia") and not inside(symptom) and not intended
@@ -78,11 +93,7 @@ def modprobe_finds_none_though_installed(
     symptom: Symptom = seen("modprobe-module-not-found"), package: SystemPackage = one(state="installed")
 ) -> Verdict:
     """As above, where a list of packages tells that the driver is installed."""
-    return (
-        symptom.get("module", "").startswith("nvidia")
-        and package.name.startswith(USER_SPACE)
-        and {"kernel": symptom.get("kernel")}
-    )
+    return symptom.get("module", "").startswith("nvidia") and package.name.startswith(USER_SPACE) and {"kernel": symptom.get("kernel")}
 
 
 @rule("kernel-module-not-built", "likely")
@@ -96,9 +107,12 @@ def some_build_failed_and_no_driver_answers(
 
 @rule("kernel-module-not-built", "likely")
 def amds_own_module_was_not_built_and_the_kernels_leaves_the_card(
-    card: PciDevice = one(vendor_id=AMD, driver=None), _loaded: KernelModule = one(name="amdgpu", loaded=True), platform: Platform = one(wsl=None),
-    tree: DkmsTree = one(module="amdgpu", registered=True), builds: Every[DkmsBuild] = every(DkmsBuild),
-) -> Verdict:  # fmt: skip
+    card: PciDevice = one(vendor_id=AMD, driver=None),
+    _loaded: KernelModule = one(name="amdgpu", loaded=True),
+    platform: Platform = one(wsl=None),
+    tree: DkmsTree = one(module="amdgpu", registered=True),
+    builds: Every[DkmsBuild] = every(DkmsBuild),
+) -> Verdict:
     """DKMS has AMD's module and no build of it for the kernel that runs; amdgpu is that kernel's own, and takes no notice of the card."""
     draws = str(card.get("class_code", "03"))[:2] in ("03", "12")
     built = any(build.get("kernel") == platform.get("release") for build in builds)
@@ -107,10 +121,13 @@ def amds_own_module_was_not_built_and_the_kernels_leaves_the_card(
 
 @rule("kernel-module-not-built", "possible")
 def modprobe_finds_none_and_nobody_says_why(
-    symptom: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"), missing: Symptom | None = seen("nvidia-smi-not-installed"),
-    card: PciDevice | None = one(vendor_id=NVIDIA), ready: KernelModule | None = one(name="nvidia", loaded=True),
-    works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"), uvm: Symptom | None = seen("uvm-module-not-inserted"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"),
+    missing: Symptom | None = seen("nvidia-smi-not-installed"),
+    card: PciDevice | None = one(vendor_id=NVIDIA),
+    ready: KernelModule | None = one(name="nvidia", loaded=True),
+    works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+    uvm: Symptom | None = seen("uvm-module-not-inserted"),
+) -> Verdict:
     """Who asks for the module takes the driver for installed; a card without any driver is another matter."""
     elsewhere = inside(symptom) or any(other is not None for other in (missing, card, ready, works, uvm))
     return symptom.get("module", "").startswith("nvidia") and not elsewhere and {"kernel": symptom.get("kernel")}
@@ -118,9 +135,11 @@ def modprobe_finds_none_and_nobody_says_why(
 
 @rule("kernel-module-not-built", "likely")
 def dkms_has_it_for_no_kernel(
-    symptom: Symptom = seen("dkms-added-only"), wish: Symptom = seen(tag="nvidia-driver-silent amd-driver-silent"), built: DkmsBuild | None = None,
+    symptom: Symptom = seen("dkms-added-only"),
+    wish: Symptom = seen(tag="nvidia-driver-silent amd-driver-silent"),
+    built: DkmsBuild | None = None,
     loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """DKMS knows the module and has built it for no kernel at all; the driver that needs it is silent."""
     mine = (symptom.module == "amdgpu") == (wish.id in _AMD_SILENT)
     return mine and built is None and loaded is None and not inside(wish) and {"kernel": None}
@@ -128,9 +147,11 @@ def dkms_has_it_for_no_kernel(
 
 @rule("kernel-module-not-built")
 def dkms_has_it_for_no_kernel_and_nobody_has_the_card(
-    symptom: Symptom = seen("dkms-added-only"), card: PciDevice = one(vendor_id=(NVIDIA, AMD), driver=None), built: DkmsBuild | None = None,
+    symptom: Symptom = seen("dkms-added-only"),
+    card: PciDevice = one(vendor_id=(NVIDIA, AMD), driver=None),
+    built: DkmsBuild | None = None,
     loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """As above, where the bus shows a card without a driver."""
     mine = (symptom.module == "amdgpu") == (card.vendor_id == AMD)
     return mine and built is None and loaded is None and {"kernel": None}
@@ -138,17 +159,22 @@ def dkms_has_it_for_no_kernel_and_nobody_has_the_card(
 
 @rule("kernel-module-not-built", "likely")
 def failed_build_was_of_our_module(
-    failed: Symptom = seen("dkms-build-failed-unnamed"), ours: Symptom = seen("dkms-builds-our-module"), loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True),
-) -> Verdict:  # fmt: skip
+    failed: Symptom = seen("dkms-build-failed-unnamed"),
+    ours: Symptom = seen("dkms-builds-our-module"),
+    loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True),
+) -> Verdict:
     """The line that fails names no module; the command above it builds in our module's folder."""
     return loaded is None and {"kernel": failed.get("kernel"), "module": ours.module}
 
 
 @rule("kernel-module-not-built", "likely")
 def libraries_without_any_module(
-    platform: Platform, _card: PciDevice = one(vendor_id=NVIDIA, driver=None), library: DriverLibrary = one(soname="libnvidia-ml.so.1"),
-    kernels: Every[Kernel] = every(Kernel), modules: Every[KernelModule] = every(KernelModule, name="nvidia"),
-) -> Verdict:  # fmt: skip
+    platform: Platform,
+    _card: PciDevice = one(vendor_id=NVIDIA, driver=None),
+    library: DriverLibrary = one(soname="libnvidia-ml.so.1"),
+    kernels: Every[Kernel] = every(Kernel),
+    modules: Every[KernelModule] = every(KernelModule, name="nvidia"),
+) -> Verdict:
     """The driver's libraries are installed, the running kernel's folder was looked through, and no kernel has a module."""
     looked = any(kernel.release == platform.release for kernel in kernels)
     has_module = any(module.get("built_for") or module.get("loaded") for module in modules)
@@ -158,9 +184,12 @@ def libraries_without_any_module(
 
 @text_rule("kernel-module-not-built", "likely")
 def amdgpu_is_built_for_other_kernels(
-    module: KernelModule = one(name="amdgpu"), platform: Platform = one(wsl=None), symptom: Symptom = seen(tag="rocm-finds-none"),
-    denied: Symptom | None = seen(tag="kfd-denied"), node: KfdNode | None = None,
-) -> Verdict:  # fmt: skip
+    module: KernelModule = one(name="amdgpu"),
+    platform: Platform = one(wsl=None),
+    symptom: Symptom = seen(tag="rocm-finds-none"),
+    denied: Symptom | None = seen(tag="kfd-denied"),
+    node: KfdNode | None = None,
+) -> Verdict:
     """AMD's module was built for kernels of which none runs, and ROCm finds nothing with the kernel's own."""
     other = bool(module.built_for) and platform.release not in module.built_for
     return other and denied is None and node is None and not inside(symptom) and {"kernel": platform.release}
@@ -168,18 +197,25 @@ def amdgpu_is_built_for_other_kernels(
 
 @text_rule("kernel-module-not-built", "possible")
 def headers_are_missing_and_nobody_says_for_what(
-    symptom: Symptom = seen("dkms-headers-missing"), loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True), tree: DkmsTree | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("dkms-headers-missing"),
+    loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True),
+    tree: DkmsTree | None = None,
+) -> Verdict:
     """DKMS misses the headers of a kernel; which module it is to build is not told, and no driver is seen at work."""
     return loaded is None and tree is None and {"kernel": symptom.kernel}
 
 
 @mends("kernel-module-not-built")
 def module_that_is_wanted(
-    knew: Params, tree: DkmsTree | None = one(module="amdgpu"), symptom: Symptom | None = seen(tag="module-of-amd"), other: DkmsTree | None = one(module="nvidia"),
-    card: Gpu | None = one(vendor="nvidia"), silent: Symptom | None = seen(tag="nvidia-driver-silent"), akmods: Symptom | None = seen(tag="akmods-failed"),
+    knew: Params,
+    tree: DkmsTree | None = one(module="amdgpu"),
+    symptom: Symptom | None = seen(tag="module-of-amd"),
+    other: DkmsTree | None = one(module="nvidia"),
+    card: Gpu | None = one(vendor="nvidia"),
+    silent: Symptom | None = seen(tag="nvidia-driver-silent"),
+    akmods: Symptom | None = seen(tag="akmods-failed"),
     package: SystemPackage | None = one(name="akmod-nvidia", state="installed"),
-) -> Params:  # fmt: skip
+) -> Params:
     """AMD's module can be left out, for the kernel has one of its own; NVIDIA's cannot."""
     named = str(knew.get("module") or "")
     amds = tree is not None or symptom is not None or named.startswith("amdgpu")
@@ -199,9 +235,12 @@ def module_that_comes_in_packages(platform: Platform, module: KernelModule = one
 
 @mends("kernel-module-not-built")
 def whether_it_can_be_built(
-    knew: Params, refused: Symptom | None = seen(tag="module-fits-not"), headers: Symptom | None = seen(tag="headers-missing"), failed: Symptom | None = seen(tag="module-build-failed amd-module-build-failed"),
+    knew: Params,
+    refused: Symptom | None = seen(tag="module-fits-not"),
+    headers: Symptom | None = seen(tag="headers-missing"),
+    failed: Symptom | None = seen(tag="module-build-failed amd-module-build-failed"),
     kept: Symptom | None = seen("dkms-keeps-the-kernels-amdgpu"),
-) -> Params:  # fmt: skip
+) -> Params:
     """Where the sources do not fit the kernel another driver or another kernel helps; where it failed and nobody says why, perhaps."""
     broken = failed is not None and headers is None
     if kept is not None and headers is None and knew.get("left_out"):
@@ -211,17 +250,23 @@ def whether_it_can_be_built(
         return {"kernel": None, "builder": None, "newer": knew.get("maker"), "older": older}
     plain = knew.get("builder") == _DKMS and knew.get("kernel")
     return {
-        "kernel": knew.get("kernel") if plain else None, "builder": None if plain or knew.get("kernel") else knew.get("builder"),
-        "of_builder": None if plain else knew.get("builder"), "of": None if plain else knew.get("kernel"),
+        "kernel": knew.get("kernel") if plain else None,
+        "builder": None if plain or knew.get("kernel") else knew.get("builder"),
+        "of_builder": None if plain else knew.get("builder"),
+        "of": None if plain else knew.get("kernel"),
         "newer": knew.get("maker") if broken else None,
-    }  # fmt: skip
+    }
 
 
 @mends("kernel-module-not-built")
 def kernel_that_was_replaced(
-    knew: Params, system: Distribution = one(id=_REPLACE), _gone: Symptom = seen("modprobe-module-not-found", "module-folder-not-there"),
-    tree: DkmsTree | None = None, headers: Symptom | None = seen(tag="headers-missing"), failed: Symptom | None = seen(tag="module-build-failed"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    system: Distribution = one(id=_REPLACE),
+    _gone: Symptom = seen("modprobe-module-not-found", "module-folder-not-there"),
+    tree: DkmsTree | None = None,
+    headers: Symptom | None = seen(tag="headers-missing"),
+    failed: Symptom | None = seen(tag="module-build-failed"),
+) -> Params:
     """These keep the modules of the newest kernel alone: until the next start the one that runs has none."""
     told = any(part is not None for part in (tree, headers, failed)) or not system.get("id")
     return {} if told or not knew.get("kernel") else {"replaced": str(knew["kernel"])}
@@ -229,8 +274,10 @@ def kernel_that_was_replaced(
 
 @mends("kernel-module-not-built")
 def installer_of_nvidias_own(
-    _said: Symptom = seen("nvidia-installer-build-failed"), headers: Symptom | None = seen("installer-finds-no-source-tree"), named: Symptom | None = seen("installer-of-a-linux-driver-named"),
-) -> Params:  # fmt: skip
+    _said: Symptom = seen("nvidia-installer-build-failed"),
+    headers: Symptom | None = seen("installer-finds-no-source-tree"),
+    named: Symptom | None = seen("installer-of-a-linux-driver-named"),
+) -> Params:
     """It builds the module while it installs, and DKMS knows nothing of it yet: with the headers there it is run again."""
     if headers is None:
         return {}

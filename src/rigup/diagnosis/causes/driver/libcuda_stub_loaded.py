@@ -18,8 +18,7 @@ def stub_on_the_search_path(folder: SearchPath, stub: PathLibrary = one(stub=Tru
 
 @rule("libcuda-stub-loaded", "likely")
 def stubs_searched_and_no_gpu(
-    folder: SearchPath,
-    _error: Symptom = seen("cuda-999", "cuda-999-constant", "cuda-999-runtime", tag="nvidia-finds-none"),
+    folder: SearchPath, _error: Symptom = seen("cuda-999", "cuda-999-constant", "cuda-999-runtime", tag="nvidia-finds-none")
 ) -> Verdict:
     """Nobody listed the folder, but its name tells, and CUDA fails."""
     return folder.path.endswith("/stubs") and {"folder": folder.path}

@@ -12,10 +12,7 @@ from rigup.machine.kinds import Gpu, PciDevice, Platform, Symptom, Torch, Unlist
 def _may_compute(device: PciDevice) -> bool:
     """What is not known to be a display alone may be a GPU."""
     vendor = device.get("vendor_id")
-    return not (
-        virtual_display(vendor, device.get("driver"))
-        or (vendor and is_display_only(vendor, device.get("device_id", "")))
-    )
+    return not (virtual_display(vendor, device.get("driver")) or (vendor and is_display_only(vendor, device.get("device_id", ""))))
 
 
 @rule("no-gpu-present")
@@ -32,34 +29,50 @@ def expected_and_not_on_the_bus(
 
 @text_rule("no-gpu-present", "likely")
 def notebook_was_lent_without_one(
-    _hosted: Symptom = seen(tag="hosted-notebook"), _none: Symptom = seen("nvidia-smi-not-installed"), gpu: Gpu | None = one(seen_by="nvidia-smi"),
-    compared: Symptom | None = seen("works-on-a-lent-machine"), windows: Platform | None = one(system=("windows", "macos")),
-) -> Verdict:  # fmt: skip
+    _hosted: Symptom = seen(tag="hosted-notebook"),
+    _none: Symptom = seen("nvidia-smi-not-installed"),
+    gpu: Gpu | None = one(seen_by="nvidia-smi"),
+    compared: Symptom | None = seen("works-on-a-lent-machine"),
+    windows: Platform | None = one(system=("windows", "macos")),
+) -> Verdict:
     """The service puts nvidia-smi into each session that has a GPU."""
     return gpu is None and compared is None and windows is None and {"severity": "error", "notebook": "yes"}
 
 
 @rule("no-gpu-present", "likely")
 def only_the_processors_own_picture(
-    wish: Symptom = seen("torch-found-no-driver", "cuda-no-device", "torch-no-cuda-gpus", "torch-not-compiled-with-cuda", "ollama-no-nvidia-devices", tag="nvidia-driver-silent"), devices: Every[PciDevice] = every(PciDevice),
-    other: Gpu | None = one(vendor=("nvidia", "amd")), platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    wish: Symptom = seen(
+        "torch-found-no-driver",
+        "cuda-no-device",
+        "torch-no-cuda-gpus",
+        "torch-not-compiled-with-cuda",
+        "ollama-no-nvidia-devices",
+        tag="nvidia-driver-silent",
+    ),
+    devices: Every[PciDevice] = every(PciDevice),
+    other: Gpu | None = one(vendor=("nvidia", "amd")),
+    platform: Platform | None = None,
+) -> Verdict:
     """CUDA was wanted, and the bus holds only what draws the desktop."""
     drawn = bool(devices) and all(device.get("vendor_id") not in (NVIDIA, "1002", None) for device in devices)
-    return (
-        drawn
-        and other is None
-        and not inside(wish)
-        and not (platform and platform.get("wsl"))
-        and {"severity": "error"}
-    )
+    return drawn and other is None and not inside(wish) and not (platform and platform.get("wsl")) and {"severity": "error"}
 
 
 @rule("no-gpu-present", "likely")
 def report_lists_another_picture(
-    _wish: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "torch-loads-for-cuda", "traceback-ends-in-cuda-start", "traceback-ends-in-cuda-call"), screen: Gpu = one(vendor="intel"), other: Gpu | None = one(vendor=("nvidia", "amd")),
-    card: PciDevice | None = None, platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    _wish: Symptom = seen(
+        "torch-found-no-driver",
+        "torch-no-cuda-gpus",
+        "cuda-no-device",
+        "torch-loads-for-cuda",
+        "traceback-ends-in-cuda-start",
+        "traceback-ends-in-cuda-call",
+    ),
+    screen: Gpu = one(vendor="intel"),
+    other: Gpu | None = one(vendor=("nvidia", "amd")),
+    card: PciDevice | None = None,
+    platform: Platform | None = None,
+) -> Verdict:
     """A report of the system's graphics has only the processor's own; where lspci is shown, that tells."""
     ours = screen.get("integrated", True) and other is None and card is None
     return ours and not (platform and platform.get("wsl")) and {"severity": "error"}
@@ -67,9 +80,11 @@ def report_lists_another_picture(
 
 @rule("no-gpu-present", "likely")
 def looked_for_on_the_bus(
-    _maker: UnlistedVendor = one(vendor="nvidia"), wish: Symptom = seen(tag="nvidia-driver-silent nvidia-finds-none"), card: PciDevice | None = one(vendor_id=NVIDIA),
+    _maker: UnlistedVendor = one(vendor="nvidia"),
+    wish: Symptom = seen(tag="nvidia-driver-silent nvidia-finds-none"),
+    card: PciDevice | None = one(vendor_id=NVIDIA),
     platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """CUDA was wanted, and lspci was asked for NVIDIA by name."""
     return card is None and not inside(wish) and not (platform and platform.get("wsl")) and {"severity": "error"}
 
@@ -103,9 +118,12 @@ def nothing_of_nvidia_was_found(
 
 @rule("no-gpu-present", "likely")
 def told_to_have_no_card(
-    symptom: Symptom = seen("torch-found-no-driver", tag="nvidia-finds-none"), statement: Symptom = seen(tag="no-gpu-told"),
-    gpu: Gpu | None = None, card: PciDevice | None = None, platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("torch-found-no-driver", tag="nvidia-finds-none"),
+    statement: Symptom = seen(tag="no-gpu-told"),
+    gpu: Gpu | None = None,
+    card: PciDevice | None = None,
+    platform: Platform | None = None,
+) -> Verdict:
     """A program wanted CUDA, and the person says that there is nothing to have it on."""
     elsewhere = inside(symptom) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
     return gpu is None and card is None and not elsewhere and {"said": statement.id, "severity": "error"}
@@ -121,17 +139,21 @@ def container_was_asked_for_one(
 
 @rule("no-gpu-present", "likely")
 def another_makers_card_is_to_be_emulated(
-    symptom: Symptom = seen("nvidia-emulation-wished-told"), own: Symptom = seen("intel-drawing-chip-named"), card: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("nvidia-emulation-wished-told"),
+    own: Symptom = seen("intel-drawing-chip-named"),
+    card: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
     """Somebody has a chip that only draws, and asks for an NVIDIA card made up by a program."""
     return card is None and {"said": symptom.id, "own": own.id, "severity": "error"}
 
 
 @text_rule("no-gpu-present", "likely")
 def cuda_is_wanted_of_a_mac(
-    symptom: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"), mac: Symptom | None = seen(tag="macs"), platform: Platform | None = None,
+    symptom: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"),
+    mac: Symptom | None = seen(tag="macs"),
+    platform: Platform | None = None,
     card: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """No build for Macs has CUDA: the program asks for the wrong device, which is no fault of the machine."""
     system = platform.get("system") if platform else "macos" if mac else None
     return system == "macos" and card is None and {"said": symptom.id}

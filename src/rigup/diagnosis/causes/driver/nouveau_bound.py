@@ -14,9 +14,11 @@ def _of_the_driver(name: str) -> bool:
 
 @rule("nouveau-bound")
 def nouveau_holds_the_card(
-    card: PciDevice = one(vendor_id=NVIDIA, driver="nouveau"), compute: Gpu | None = one(vendor="amd", integrated=False),
-    wish: Symptom | None = seen(tag="nvidia-driver-silent nvidia-finds-none"), module: KernelModule | None = one(name="nvidia"),
-) -> Verdict:  # fmt: skip
+    card: PciDevice = one(vendor_id=NVIDIA, driver="nouveau"),
+    compute: Gpu | None = one(vendor="amd", integrated=False),
+    wish: Symptom | None = seen(tag="nvidia-driver-silent nvidia-finds-none"),
+    module: KernelModule | None = one(name="nvidia"),
+) -> Verdict:
     """Beside another card that computes, one that only draws the desktop may keep nouveau."""
     wanted = wish is not None or (module and module.get("built_for")) or "nvidia" in card.get("modules", ())
     return bool(wanted) or compute is None
@@ -24,18 +26,21 @@ def nouveau_holds_the_card(
 
 @rule("nouveau-bound", "likely")
 def nvidia_was_not_asked(
-    _said: Symptom = seen("nvrm-probe-not-called"), other: Symptom | None = seen("nvrm-bound-to-vfio", "nvrm-bound-to-nova"),
+    _said: Symptom = seen("nvrm-probe-not-called"),
+    other: Symptom | None = seen("nvrm-bound-to-vfio", "nvrm-bound-to-nova"),
     given_away: PciDevice | None = one(driver="vfio-pci"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """NVIDIA's module was not asked: another driver was first, mostly nouveau."""
     return other is None and given_away is None
 
 
 @rule("nouveau-bound", "likely")
 def nouveau_is_loaded_and_nvidia_is_not(
-    _smi: Symptom = seen(tag="nvidia-driver-silent"), nouveau: KernelModule | None = one(name="nouveau"), logged: Symptom | None = seen("nouveau-in-the-log"),
+    _smi: Symptom = seen(tag="nvidia-driver-silent"),
+    nouveau: KernelModule | None = one(name="nouveau"),
+    logged: Symptom | None = seen("nouveau-in-the-log"),
     loaded: KernelModule | None = one(name="nvidia", loaded=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Of the two modules the wrong one is in the kernel, or came up at boot and was not taken out."""
     is_loaded = nouveau.get("loaded", logged is not None) if nouveau else logged is not None
     return loaded is None and bool(is_loaded)
@@ -43,20 +48,27 @@ def nouveau_is_loaded_and_nvidia_is_not(
 
 @rule("nouveau-bound", "possible")
 def nouveau_came_up(
-    _logged: Symptom = seen("nouveau-in-the-log"), compute: Gpu | None = one(vendor=("amd", "intel"), integrated=False), driver: Driver | None = one(vendor="nvidia"),
-    module: KernelModule | None = one(name=("nouveau", "nvidia")), silent: Symptom | None = seen(tag="nvidia-driver-silent"), card: PciDevice | None = one(vendor_id=NVIDIA),
+    _logged: Symptom = seen("nouveau-in-the-log"),
+    compute: Gpu | None = one(vendor=("amd", "intel"), integrated=False),
+    driver: Driver | None = one(vendor="nvidia"),
+    module: KernelModule | None = one(name=("nouveau", "nvidia")),
+    silent: Symptom | None = seen(tag="nvidia-driver-silent"),
+    card: PciDevice | None = one(vendor_id=NVIDIA),
     listed: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The kernel's log shows nouveau start the card, and that is all; where cards, modules or drivers are listed, they tell."""
     return all(other is None for other in (compute, driver, module, silent, card, listed))
 
 
 @rule("nouveau-bound", "possible")
 def nouveau_as_people_say(
-    symptom: Symptom = seen("nouveau-in-words"), wish: Symptom = seen("nvidia-not-loaded-in-words", "driver-installed-in-words", tag="nvidia-driver-silent"),
-    unsigned: Symptom | None = seen("module-unsigned-in-words", "module-keys-rejected-in-words"), driver: Driver | None = one(vendor="nvidia"), card: PciDevice | None = one(vendor_id=NVIDIA),
+    symptom: Symptom = seen("nouveau-in-words"),
+    wish: Symptom = seen("nvidia-not-loaded-in-words", "driver-installed-in-words", tag="nvidia-driver-silent"),
+    unsigned: Symptom | None = seen("module-unsigned-in-words", "module-keys-rejected-in-words"),
+    driver: Driver | None = one(vendor="nvidia"),
+    card: PciDevice | None = one(vendor_id=NVIDIA),
     module: KernelModule | None = one(name="nvidia", loaded=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """NVIDIA's driver does not come up, and the person names what came up instead."""
     shown = any(other is not None for other in (unsigned, driver, card, module))
     return not shown and {"said": symptom.id, "wish": wish.id}
@@ -64,9 +76,11 @@ def nouveau_as_people_say(
 
 @text_rule("nouveau-bound", "likely")
 def nouveau_is_at_work_and_torch_sees_none(
-    _log: Symptom = seen(tag="nouveau-at-work"), torch: Torch = one(available=False), loaded: KernelModule | None = one(name="nvidia", loaded=True),
+    _log: Symptom = seen(tag="nouveau-at-work"),
+    torch: Torch = one(available=False),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True),
     driver: Driver | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """As above, where a torch reports that it sees none, and is not known to be for the processor alone or for AMD."""
     other = torch.get("hip") or "+cpu" in str(torch.get("version", ""))
     return loaded is None and driver is None and not other and torch.available is False
@@ -74,9 +88,11 @@ def nouveau_is_at_work_and_torch_sees_none(
 
 @mends("nouveau-bound")
 def installer_that_stopped(
-    refused: Symptom | None = seen("nvidia-installer-nouveau"), named: Symptom | None = seen("installer-of-a-linux-driver-named"),
-    present: Symptom | None = seen("nvidia-installer-nouveau-is-blacklisted"), system: Distribution | None = None,
-) -> Params:  # fmt: skip
+    refused: Symptom | None = seen("nvidia-installer-nouveau"),
+    named: Symptom | None = seen("installer-of-a-linux-driver-named"),
+    present: Symptom | None = seen("nvidia-installer-nouveau-is-blacklisted"),
+    system: Distribution | None = None,
+) -> Params:
     """NVIDIA's installer stopped before it installed anything: it is run again when nouveau is gone; its files may be there already."""
     again = refused is not None and named is not None
     installer = named.installer if named is not None and again else None
@@ -92,14 +108,16 @@ def installer_that_stopped(
 
 @mends("nouveau-bound")
 def module_that_is_not_there(
-    knew: Params, card: PciDevice = one(vendor_id=NVIDIA, driver="nouveau"), gpu: Gpu | None = one(vendor="nvidia"), files: KernelModule | None = one(name="nvidia"),
-    tool: Symptom | None = seen(tag="nvidia-driver-silent"), package: SystemPackage | None = one(state="installed", name=Passes(_of_the_driver)),
-) -> Params:  # fmt: skip
+    knew: Params,
+    card: PciDevice = one(vendor_id=NVIDIA, driver="nouveau"),
+    gpu: Gpu | None = one(vendor="nvidia"),
+    files: KernelModule | None = one(name="nvidia"),
+    tool: Symptom | None = seen(tag="nvidia-driver-silent"),
+    package: SystemPackage | None = one(state="installed", name=Passes(_of_the_driver)),
+) -> Params:
     """The bus names the modules that fit the card: without NVIDIA's among them there is none to take nouveau's place, and a screen without either stays dark."""
     named = card.get("modules") or []
-    there = any(str(name).startswith("nvidia") for name in named) or (
-        files is not None and bool(files.get("built_for"))
-    )
+    there = any(str(name).startswith("nvidia") for name in named) or (files is not None and bool(files.get("built_for")))
     if not named or there or not knew.get("module"):
         return {}
     if tool is not None or package is not None:

@@ -9,14 +9,22 @@ from rigup.knowledge.cuda import version_key
 from rigup.machine.kinds import Driver, DriverLibrary, Gpu, KernelModule, Platform, Symptom, SystemPackage
 
 _APART = 10  # branches: in a WSL nvidia-smi is of a neighbouring one, and no fault
-_LIBRARIES = ("libnvidia-compute-", "libnvidia-ml1", "libcuda1", "nvidia-utils", "nvidia-driver-cuda-libs", "xorg-x11-drv-nvidia-cuda-libs", "nvidia-compute-utils", "nvidia-compute-G0")  # fmt: skip
+_LIBRARIES = (
+    "libnvidia-compute-",
+    "libnvidia-ml1",
+    "libcuda1",
+    "nvidia-utils",
+    "nvidia-driver-cuda-libs",
+    "xorg-x11-drv-nvidia-cuda-libs",
+    "nvidia-compute-utils",
+    "nvidia-compute-G0",
+)
 _USER_SPACE = re.compile(r"(?:libnvidia-|nvidia-(?:utils|compute-utils|driver-libs|smi))")
 
 
 @rule("nvml-driver-library-mismatch")
 def module_and_library_differ(
-    module: KernelModule = one(name="nvidia"),
-    libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libnvidia-ml.so.1"),
+    module: KernelModule = one(name="nvidia"), libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libnvidia-ml.so.1")
 ) -> Verdict:
     """No library of the system is the loaded module's."""
     versions = [library.version for library in libraries if library.knows("version")]
@@ -26,8 +34,10 @@ def module_and_library_differ(
 
 @rule("nvml-driver-library-mismatch")
 def kernel_refused_the_libraries(
-    symptom: Symptom = seen("nvrm-api-mismatch"), driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("nvrm-api-mismatch"),
+    driver: Driver | None = one(vendor="nvidia"),
+    card: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:
     """The kernel's log keeps it: where nvidia-smi answers with the libraries' version by now, the module was loaded anew."""
     now = driver.get("version") if driver is not None and card is not None else None
     past = bool(now) and same_version(str(now), str(symptom.get("library")))
@@ -35,15 +45,11 @@ def kernel_refused_the_libraries(
 
 
 @rule("nvml-driver-library-mismatch", "likely")
-def module_and_package_differ(
-    package: SystemPackage = one(state="installed"), module: KernelModule = one(name="nvidia")
-) -> Verdict:
+def module_and_package_differ(package: SystemPackage = one(state="installed"), module: KernelModule = one(name="nvidia")) -> Verdict:
     """The package manager has another driver than the one that is loaded."""
     mine = package.name.startswith(USER_SPACE) and not inside(package)
     version = package.get("version", "").rpartition(":")[2].partition("-")[0]
-    return (
-        mine and version.count(".") > 0 and not same_version(module.version, version) and {"library_version": version}
-    )
+    return mine and version.count(".") > 0 and not same_version(module.version, version) and {"library_version": version}
 
 
 @rule("nvml-driver-library-mismatch", "likely")
@@ -65,21 +71,24 @@ def loaded_is_what_was_replaced(
 
 @text_rule("nvml-driver-library-mismatch", "likely")
 def tool_is_of_a_far_release(
-    head: Symptom = seen("nvidia-smi-of-another-driver"), platform: Platform | None = None, spoken: Symptom | None = seen(tag="wsl-spoken-of"),
-) -> Verdict:  # fmt: skip
+    head: Symptom = seen("nvidia-smi-of-another-driver"),
+    platform: Platform | None = None,
+    spoken: Symptom | None = seen(tag="wsl-spoken-of"),
+) -> Verdict:
     """nvidia-smi is of a release many branches away from the one that answers it: two drivers' files are mixed."""
-    guest = spoken is not None or (
-        platform is not None and (platform.get("wsl") or platform.get("system") == "windows")
-    )
+    guest = spoken is not None or (platform is not None and (platform.get("wsl") or platform.get("system") == "windows"))
     tool, driver = version_key(head.tool)[:1], version_key(head.driver)[:1]
     return not guest and bool(tool and driver) and abs(tool[0] - driver[0]) > _APART
 
 
 @text_rule("nvml-driver-library-mismatch", "likely")
 def module_of_the_log_is_not_the_packages(
-    log: Symptom = seen("module-tells-its-release-as-it-loads"), package: SystemPackage = one(state="installed"), module: KernelModule | None = one(name="nvidia"),
-    works: Gpu | None = one(vendor="nvidia", seen_by=("nvidia-smi", "torch", "cuda")), platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    log: Symptom = seen("module-tells-its-release-as-it-loads"),
+    package: SystemPackage = one(state="installed"),
+    module: KernelModule | None = one(name="nvidia"),
+    works: Gpu | None = one(vendor="nvidia", seen_by=("nvidia-smi", "torch", "cuda")),
+    platform: Platform | None = None,
+) -> Verdict:
     """The kernel's log has one release start, and the libraries' package is of another."""
     version = package.get("version", "").rpartition(":")[2].partition("-")[0]
     ours = package.name.startswith(_LIBRARIES) and version.count(".") > 0 and not inside(package)
@@ -96,9 +105,10 @@ def whether_one_driver_is_there(by_itself: Symptom | None = seen("system-updated
 
 @mends("nvml-driver-library-mismatch")
 def libraries_of_a_container(
-    _inside: Symptom = seen("nvml-version-mismatch", "nvml-version-mismatch-constant", at="container"), lxc: Symptom | None = seen(tag="lxc-spoken-of lxd-spoken-of"),
+    _inside: Symptom = seen("nvml-version-mismatch", "nvml-version-mismatch-constant", at="container"),
+    lxc: Symptom | None = seen(tag="lxc-spoken-of lxd-spoken-of"),
     driver: Driver | None = one(vendor="nvidia"),
-) -> Params:  # fmt: skip
+) -> Params:
     """Inside, no module is loaded: an engine brings the host's libraries in when it starts the container, LXC does not."""
     works = driver is not None and not inside(driver)
     hosts = driver.get("version") if driver is not None and works else None
@@ -122,8 +132,7 @@ def libraries_of_packages_over_an_installers(
     others = [
         str(package.name)
         for package in packages
-        if _USER_SPACE.match(str(package.name))
-        and upstream(str(package.get("version") or "")) not in ("", driver.version)
+        if _USER_SPACE.match(str(package.name)) and upstream(str(package.get("version") or "")) not in ("", driver.version)
     ]
     if own_module or not others:
         return {}
@@ -132,7 +141,10 @@ def libraries_of_packages_over_an_installers(
 
 def of_the_module(name: str) -> bool:
     """Whether a package brings NVIDIA's kernel module."""
-    return re.fullmatch(r"nvidia-(?:dkms|open-dkms|kernel-dkms|open-kernel-dkms)(?:-\d{3}(?:-server)?(?:-open)?)?|nvidia(?:-open|-lts)?", name) is not None  # fmt: skip
+    return (
+        re.fullmatch(r"nvidia-(?:dkms|open-dkms|kernel-dkms|open-kernel-dkms)(?:-\d{3}(?:-server)?(?:-open)?)?|nvidia(?:-open|-lts)?", name)
+        is not None
+    )
 
 
 def of_the_library(name: str) -> bool:

@@ -11,17 +11,18 @@ _OPEN = lazy_regex(r"(?:.*-)?nvidia-(?:.*-)?open(?:-.*)?")
 
 
 @rule("open-module-on-pre-turing-gpu")
-def open_module_cannot_drive_it(
-    gpu: Gpu = one(vendor="nvidia"), _driver: Driver = one(vendor="nvidia", flavour="open")
-) -> Verdict:
+def open_module_cannot_drive_it(gpu: Gpu = one(vendor="nvidia"), _driver: Driver = one(vendor="nvidia", flavour="open")) -> Verdict:
     """The chip has no GSP, without which the open module does nothing."""
     return open_module(gpu.isa) == "impossible" and not gpu.get("seen_by")
 
 
 @rule("open-module-on-pre-turing-gpu", "likely")
 def open_package_for_an_old_card(
-    package: SystemPackage = one(state="installed"), gpu: Gpu = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia"), dropped: Symptom | None = seen("nvrm-legacy-gpu", "nvrm-ignores-a-legacy-card"),
-) -> Verdict:  # fmt: skip
+    package: SystemPackage = one(state="installed"),
+    gpu: Gpu = one(vendor="nvidia"),
+    driver: Driver | None = one(vendor="nvidia"),
+    dropped: Symptom | None = seen("nvrm-legacy-gpu", "nvrm-ignores-a-legacy-card"),
+) -> Verdict:
     """A list of packages has the open module, and no driver works on a chip without GSP. Where the branch itself has dropped the card, that is the cause."""
     if dropped is not None:
         return False
@@ -32,9 +33,10 @@ def open_package_for_an_old_card(
 
 @rule("open-module-on-pre-turing-gpu", "likely")
 def open_module_for_an_old_card_as_people_say(
-    statement: Symptom = seen("open-driver-in-words"), _refused: Symptom = seen("card-refused-in-words", "nvidia-smi-no-devices", "nvidia-smi-cannot-communicate"),
+    statement: Symptom = seen("open-driver-in-words"),
+    _refused: Symptom = seen("card-refused-in-words", "nvidia-smi-no-devices", "nvidia-smi-cannot-communicate"),
     gpu: Gpu = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """A person names the open module, a card from before GSP, and that the one refuses the other."""
     known = gpu if gpu.get("isa") else None
     unused = not gpu.get("seen_by") and known is not None and open_module(known.isa) == "impossible"

@@ -11,8 +11,10 @@ _GROUPS = ("render", "video")
 
 @rule("pcie-atomics-missing")
 def kfd_leaves_a_device_out(
-    symptom: Symptom = seen("kfd-atomics-rejected"), inner: Gpu | None = one(vendor="amd", integrated=True), served: Symptom | None = seen("kfd-added-device"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("kfd-atomics-rejected"),
+    inner: Gpu | None = one(vendor="amd", integrated=True),
+    served: Symptom | None = seen("kfd-added-device"),
+) -> Verdict:
     """amdkfd skips it; a processor's own graphics are skipped on many a desktop, beside a card that is served."""
     spared = served is not None and inner is not None and inner.get("pci_id") == symptom.get("device")
     return not spared and symptom.values()
@@ -23,26 +25,23 @@ def driver_finds_no_atomics(
     symptom: Symptom = seen("amdgpu-atomics-unsupported"),
     other: Gpu | None = one(vendor="nvidia"),
     integrated: Gpu | None = one(vendor="amd", integrated=True),
-    served: Symptom | None = seen("kfd-added-device"), computed: Symptom | None = seen("tensor-on-its-device"),
-) -> Verdict:  # fmt: skip
+    served: Symptom | None = seen("kfd-added-device"),
+    computed: Symptom | None = seen("tensor-on-its-device"),
+) -> Verdict:
     """amdgpu says so of a card; an integrated GPU has no slot. A card that is served and computes does without."""
     own = integrated is not None and integrated.get("pci_address") == symptom.get("address", "")
     return other is None and not own and not (served and computed)
 
 
 @rule("pcie-atomics-missing", "likely")
-def card_may_not_send_them(
-    card: PciDevice = one(vendor_id=AMD, atomics=False, driver="amdgpu"), gpu: Gpu = one(vendor="amd")
-) -> Verdict:
+def card_may_not_send_them(card: PciDevice = one(vendor_id=AMD, atomics=False, driver="amdgpu"), gpu: Gpu = one(vendor="amd")) -> Verdict:
     """amdgpu asks for atomics at every start: where they stay off, a bridge above does not route them."""
     return gpu.pci_address == card.address and not gpu.integrated
 
 
 @rule("pcie-atomics-missing", "likely")
 def excerpt_shows_them_off(
-    _off: Symptom = seen("lspci-atomics-off"),
-    _offered: Symptom = seen("lspci-atomics-offered"),
-    device: PciDevice | None = None,
+    _off: Symptom = seen("lspci-atomics-off"), _offered: Symptom = seen("lspci-atomics-offered"), device: PciDevice | None = None
 ) -> Verdict:
     """A few lines of lspci without their head: a device that offers what AMD's cards offer, and may not send it."""
     return device is None
@@ -50,17 +49,24 @@ def excerpt_shows_them_off(
 
 @rule("pcie-atomics-missing", "possible")
 def excerpt_shows_a_bridge_without_them(
-    _off: Symptom = seen("lspci-atomics-not-routed"), routed: Symptom | None = seen("lspci-atomics-routed"), _named: Symptom = seen("amd-radeon-named", "amd-rx-named"),
-) -> Verdict:  # fmt: skip
+    _off: Symptom = seen("lspci-atomics-not-routed"),
+    routed: Symptom | None = seen("lspci-atomics-routed"),
+    _named: Symptom = seen("amd-radeon-named", "amd-rx-named"),
+) -> Verdict:
     """A few lines of lspci that show bridges which do not route them, and none that does."""
     return routed is None
 
 
 @text_rule("pcie-atomics-missing", "likely")
 def processor_is_older_than_what_the_chip_wants(
-    early: Symptom = seen(tag="processor-before-atomics"), card: Gpu = one(vendor="amd", integrated=False), symptom: Symptom = seen(tag="amd-fails"), served: Symptom | None = seen("kfd-added-device"),
-    statement: Symptom | None = seen(tag="kfd-refuses-chip kfd-refused"), account: Account | None = None, guest: Platform | None = one(wsl=(1, 2)),
-) -> Verdict:  # fmt: skip
+    early: Symptom = seen(tag="processor-before-atomics"),
+    card: Gpu = one(vendor="amd", integrated=False),
+    symptom: Symptom = seen(tag="amd-fails"),
+    served: Symptom | None = seen("kfd-added-device"),
+    statement: Symptom | None = seen(tag="kfd-refuses-chip kfd-refused"),
+    account: Account | None = None,
+    guest: Platform | None = one(wsl=(1, 2)),
+) -> Verdict:
     """The chip wants atomics of the slot, and no root port completed them before Haswell and Ryzen."""
     member = account is None or account.get("uid") == 0 or any(group in account.groups for group in _GROUPS)
     clear = served is None and statement is None and guest is None and member and not inside(symptom)

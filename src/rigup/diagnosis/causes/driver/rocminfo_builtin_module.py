@@ -29,9 +29,7 @@ def amdkfd_is_there_all_the_same(node: KfdNode, _said: Symptom = seen("rock-modu
 
 @rule("rocminfo-builtin-module", "likely")
 def its_node_is_there_all_the_same(
-    symptom: Symptom = seen("rock-module-not-loaded"),
-    _node: DeviceNode = one(path="/dev/kfd"),
-    platform: Platform | None = None,
+    symptom: Symptom = seen("rock-module-not-loaded"), _node: DeviceNode = one(path="/dev/kfd"), platform: Platform | None = None
 ) -> Verdict:
     """/dev/kfd exists, so the module cannot be missing."""
     return not inside(symptom) and not (platform and platform.get("wsl"))
@@ -39,15 +37,13 @@ def its_node_is_there_all_the_same(
 
 @rule("rocminfo-builtin-module", "likely")
 def torch_computes_all_the_same(
-    symptom: Symptom = seen("rock-module-not-loaded"), torch: Torch = one(available=True), platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("rock-module-not-loaded"), torch: Torch = one(available=True), platform: Platform | None = None
+) -> Verdict:
     """torch for ROCm finds its device in the same place."""
     return bool(torch.get("hip")) and not (platform and platform.get("wsl")) and {"said": symptom.id}
 
 
 @rule("rocminfo-builtin-module", "likely")
-def kernel_added_the_card(
-    _said: Symptom = seen("rock-module-not-loaded"), _added: Symptom = seen("kfd-added-device")
-) -> Verdict:
+def kernel_added_the_card(_said: Symptom = seen("rock-module-not-loaded"), _added: Symptom = seen("kfd-added-device")) -> Verdict:
     """The kernel's log says that amdkfd took the card."""
     return True

@@ -5,16 +5,7 @@ from rigup.diagnosis.causes.pci import NVIDIA
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.driver_recipes import module_key
-from rigup.machine.kinds import (
-    Distribution,
-    DkmsTree,
-    Driver,
-    GraphicsSwitch,
-    KernelModule,
-    PciDevice,
-    Platform,
-    Symptom,
-)
+from rigup.machine.kinds import Distribution, DkmsTree, Driver, GraphicsSwitch, KernelModule, PciDevice, Platform, Symptom
 
 
 @rule("secure-boot-module-unsigned", "likely")
@@ -28,9 +19,12 @@ def kernel_refuses_some_module(
 
 @rule("secure-boot-module-unsigned", "likely")
 def module_is_there_and_secure_boot_is_on(
-    platform: Platform = one(secure_boot=True), _card: PciDevice = one(vendor_id=NVIDIA, driver=None),
-    module: KernelModule = one(name="nvidia"), tree: DkmsTree = one(registered=True), loaded: KernelModule | None = one(name="nvidia", loaded=True),
-) -> Verdict:  # fmt: skip
+    platform: Platform = one(secure_boot=True),
+    _card: PciDevice = one(vendor_id=NVIDIA, driver=None),
+    module: KernelModule = one(name="nvidia"),
+    tree: DkmsTree = one(registered=True),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True),
+) -> Verdict:
     """Built here for this kernel, kept out by nobody else, and not loaded. A distribution signs what it builds itself."""
     built = platform.release in module.built_for and tree.module.startswith("nvidia")
     return built and loaded is None and not module.get("blacklisted")
@@ -38,10 +32,13 @@ def module_is_there_and_secure_boot_is_on(
 
 @rule("secure-boot-module-unsigned", "likely")
 def driver_silent_under_secure_boot(
-    platform: Platform = one(secure_boot=True), smi: Symptom = seen(tag="nvidia-driver-silent"), module: KernelModule | None = one(name="nvidia"),
-    loaded: KernelModule | None = one(name="nvidia", loaded=True), other: PciDevice | None = one(vendor_id=NVIDIA, driver=("nouveau", "vfio-pci", *NOVA)),
+    platform: Platform = one(secure_boot=True),
+    smi: Symptom = seen(tag="nvidia-driver-silent"),
+    module: KernelModule | None = one(name="nvidia"),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True),
+    other: PciDevice | None = one(vendor_id=NVIDIA, driver=("nouveau", "vfio-pci", *NOVA)),
     switch: GraphicsSwitch | None = one(mode="integrated"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Secure Boot is on and the driver's module does not answer; a module that was not built is another matter."""
     release = platform.get("release")
     missing = module and release and module.get("built_for") and release not in module.get("built_for")
@@ -52,9 +49,7 @@ def driver_silent_under_secure_boot(
 @rule("secure-boot-module-unsigned", "possible")
 def unsigned_as_people_say(
     symptom: Symptom = seen("module-unsigned-in-words", "module-keys-rejected-in-words"),
-    wish: Symptom = seen(
-        "nvidia-not-loaded-in-words", "module-keys-rejected-in-words", "nouveau-in-words", tag="nvidia-driver-silent"
-    ),
+    wish: Symptom = seen("nvidia-not-loaded-in-words", "module-keys-rejected-in-words", "nouveau-in-words", tag="nvidia-driver-silent"),
     driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:
     """The person says that the module has no signature which the kernel takes, and that it is not loaded."""

@@ -14,35 +14,36 @@ _GUESTS_FILE = lazy_regex(r"(?:^|[/_.-])(?:vm|guest|domu)(?:[0-9_.-]|$)", re.IGN
 
 @rule("vm-passthrough-misconfigured", "likely")
 def guest_cannot_take_the_card(
-    symptom: Symptom = seen("nvidia-smi-no-handle", "nvrm-bar-invalid"), guest: Platform | None = None,
+    symptom: Symptom = seen("nvidia-smi-no-handle", "nvrm-bar-invalid"),
+    guest: Platform | None = None,
     lost: Symptom | None = seen("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """In a guest the driver finds the card and cannot use it."""
     return (is_virtual(guest) or on_first_bus(symptom)) and lost is None
 
 
 @rule("vm-passthrough-misconfigured", "possible")
 def guest_cannot_start_the_card(
-    symptom: Symptom = seen("nvrm-init-adapter-failed", "amdgpu-init-fatal"), guest: Platform | None = None,
+    symptom: Symptom = seen("nvrm-init-adapter-failed", "amdgpu-init-fatal"),
+    guest: Platform | None = None,
     lost: Symptom | None = seen("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """As above; a fault of the card itself would look the same."""
     return (is_virtual(guest) or on_first_bus(symptom)) and lost is None
 
 
 @rule("vm-passthrough-misconfigured", "possible")
 def card_was_given_away_and_is_not_found(
-    card: PciDevice = one(vendor_id=NVIDIA, driver=("vfio-pci", "pciback", "xen-pciback")), _said: Symptom = seen("nvidia-smi-no-devices", "nvidia-smi-no-handle"),
-) -> Verdict:  # fmt: skip
+    card: PciDevice = one(vendor_id=NVIDIA, driver=("vfio-pci", "pciback", "xen-pciback")),
+    _said: Symptom = seen("nvidia-smi-no-devices", "nvidia-smi-no-handle"),
+) -> Verdict:
     """The host keeps the card for a guest, and nvidia-smi, which must be the guest's, finds none."""
     return bool(card.driver)
 
 
 @mends("vm-passthrough-misconfigured")
 def whose_card_is_passed(
-    platform: Platform | None = None,
-    stopped: Symptom | None = seen(tag="device-manager-code"),
-    amd: Gpu | None = one(vendor="amd"),
+    platform: Platform | None = None, stopped: Symptom | None = seen(tag="device-manager-code"), amd: Gpu | None = one(vendor="amd")
 ) -> Params:
     """Only under Windows did NVIDIA's older drivers refuse cards in a guest."""
     windows = platform is not None and platform.get("system") == "windows"

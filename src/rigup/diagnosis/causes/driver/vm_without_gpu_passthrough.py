@@ -8,9 +8,7 @@ from rigup.machine.kinds import Gpu, PciDevice, Platform, Symptom, Torch
 
 
 @rule("vm-without-gpu-passthrough")
-def guest_has_a_picture_only(
-    screen: PciDevice, _wish: Symptom = seen(tag="driver-expected"), gpu: Gpu | None = None,
-) -> Verdict:  # fmt: skip
+def guest_has_a_picture_only(screen: PciDevice, _wish: Symptom = seen(tag="driver-expected"), gpu: Gpu | None = None) -> Verdict:
     """The only display is one that a hypervisor makes up."""
     return gpu is None and virtual_display(screen.get("vendor_id"), screen.get("driver"))
 
@@ -18,11 +16,7 @@ def guest_has_a_picture_only(
 @rule("vm-without-gpu-passthrough")
 def guest_shows_its_display(
     _shown: Symptom = seen(
-        "virtual-display",
-        "virtual-display-by-name",
-        "virtual-display-draws",
-        "virtual-display-in-inxi",
-        "virtual-display-in-windows",
+        "virtual-display", "virtual-display-by-name", "virtual-display-draws", "virtual-display-in-inxi", "virtual-display-in-windows"
     ),
     _wish: Symptom = seen(tag="driver-expected"),
     gpu: Gpu | None = None,
@@ -33,13 +27,15 @@ def guest_shows_its_display(
 
 @text_rule("vm-without-gpu-passthrough", "likely")
 def guest_draws_by_a_made_up_display(
-    _shown: Symptom = seen("made-up-display-of-qemu", "made-up-display-virtio"), guest: Platform | None = None, torch: Torch | None = one(available=False), wish: Symptom | None = seen(tag="nvidia-driver-silent nvidia-finds-none rocm-has-no-module"),
-    gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = one(vendor_id=(NVIDIA, "1002")),
-) -> Verdict:  # fmt: skip
+    _shown: Symptom = seen("made-up-display-of-qemu", "made-up-display-virtio"),
+    guest: Platform | None = None,
+    torch: Torch | None = one(available=False),
+    wish: Symptom | None = seen(tag="nvidia-driver-silent nvidia-finds-none rocm-has-no-module"),
+    gpu: Gpu | None = one(vendor=("nvidia", "amd")),
+    card: PciDevice | None = one(vendor_id=(NVIDIA, "1002")),
+) -> Verdict:
     """A display that QEMU makes up is the only one, and CUDA or ROCm was wanted."""
-    intended = wish is not None or (
-        torch is not None and "+cpu" not in str(torch.get("version")) and torch.get("cuda", "?") is not None
-    )
+    intended = wish is not None or (torch is not None and "+cpu" not in str(torch.get("version")) and torch.get("cuda", "?") is not None)
     return gpu is None and card is None and intended and not (guest and guest.get("wsl"))
 
 
@@ -48,8 +44,9 @@ mends("vm-without-gpu-passthrough")(build_for_the_processor)
 
 @mends("vm-without-gpu-passthrough")
 def what_hands_no_gpu_on(
-    symptom: Symptom | None = seen(tag="hosted-hypervisor"), below: Platform | None = one(hypervisor=("oracle", "innotek", "virtualbox", "parallels")),
-) -> Params:  # fmt: skip
+    symptom: Symptom | None = seen(tag="hosted-hypervisor"),
+    below: Platform | None = one(hypervisor=("oracle", "innotek", "virtualbox", "parallels")),
+) -> Params:
     """Programs that run machines in a window give them a display of their own, and no card."""
     hosted = symptom.get("name") if symptom is not None else below.hypervisor if below is not None else None
     return {"hosted": hosted, "host": None if hosted else "host"}

@@ -10,10 +10,13 @@ from rigup.machine.kinds import Driver, Gpu, Platform, PythonEnv, Symptom, Torch
 
 @mends("build-hides-torch")
 def package_that_was_built(
-    _said: Symptom = seen("build-finds-no-torch"), asked: Symptom | None = seen("package-is-asked-for"),
-    named: Symptom | None = seen("uv-names-what-it-built"), project: Symptom | None = seen("uv-project-at-work"),
-    typed: Symptom | None = seen("uv-pip-is-typed"), hint: Symptom | None = seen("uv-names-the-missing-build-dependency"),
-) -> Params:  # fmt: skip
+    _said: Symptom = seen("build-finds-no-torch"),
+    asked: Symptom | None = seen("package-is-asked-for"),
+    named: Symptom | None = seen("uv-names-what-it-built"),
+    project: Symptom | None = seen("uv-project-at-work"),
+    typed: Symptom | None = seen("uv-pip-is-typed"),
+    hint: Symptom | None = seen("uv-names-the-missing-build-dependency"),
+) -> Params:
     """The one that uv names, else the command line; in a project of uv's its file says how it is built."""
     package = next((symptom.package for symptom in (hint, named, asked) if symptom is not None), None)
     by_project = project is not None and typed is None and (named is not None or hint is not None)
@@ -22,9 +25,14 @@ def package_that_was_built(
 
 @mends("build-hides-torch")
 def torch_that_is_not_there_at_all(
-    knew: Params, _missed: Symptom = seen("torch-is-missed-at-a-prompt"), torch: Torch | None = None, gpu: Gpu | None = None,
-    driver: Driver | None = one(vendor="nvidia"), python: PythonEnv | None = None, platform: Platform | None = None,
-) -> Params:  # fmt: skip
+    knew: Params,
+    _missed: Symptom = seen("torch-is-missed-at-a-prompt"),
+    torch: Torch | None = None,
+    gpu: Gpu | None = None,
+    driver: Driver | None = one(vendor="nvidia"),
+    python: PythonEnv | None = None,
+    platform: Platform | None = None,
+) -> Params:
     """Where the environment has none either, it comes first: the build for card and driver, else what the machine's own plan chooses."""
     if torch is not None or not knew.get("plain"):
         return {}

@@ -16,9 +16,14 @@ from rigup.machine.kinds import Distribution, Platform, PythonEnv, Symptom
 
 @mends("build-tools-missing")
 def tools_by_the_system(
-    header: Symptom | None = seen("python-headers-not-found"), cl: Symptom | None = seen("inductor-finds-no-cl"), system: Distribution | None = None,
-    platform: Platform | None = one(system="windows"), conda: Symptom | None = seen(tag="conda-shown"), python: PythonEnv | None = None, folder: Symptom | None = seen("folder-of-pythons-headers"),
-) -> Params:  # fmt: skip
+    header: Symptom | None = seen("python-headers-not-found"),
+    cl: Symptom | None = seen("inductor-finds-no-cl"),
+    system: Distribution | None = None,
+    platform: Platform | None = one(system="windows"),
+    conda: Symptom | None = seen(tag="conda-shown"),
+    python: PythonEnv | None = None,
+    folder: Symptom | None = seen("folder-of-pythons-headers"),
+) -> Params:
     """Windows has them from Visual Studio, a distribution under names of its own, conda for its environments."""
     if cl is not None or platform is not None:
         return {"windows": "cl.exe"}
@@ -32,7 +37,7 @@ def tools_by_the_system(
 
 
 @mends("build-tools-missing")
-def nvcc_that_cmake_misses(_said: Symptom = seen("cmake-finds-no-nvcc"), conda: Symptom | None = seen(tag="conda-shown")) -> Params:  # fmt: skip
+def nvcc_that_cmake_misses(_said: Symptom = seen("cmake-finds-no-nvcc"), conda: Symptom | None = seen(tag="conda-shown")) -> Params:
     """NVIDIA's own packages put it where no path leads; conda has it for its environments."""
     if conda is not None:
         return {"nvcc_of_conda": "cuda-nvcc", "nvidia": channel()}

@@ -8,14 +8,18 @@ _WAITED = "collective-waited-in-vain"
 
 @mends("collective-timed-out")
 def first_of_all(
-    knew: Params, called: Symptom | None = seen("collective-under-a-condition-on-the-rank"), tried: Symptom | None = seen("longer-timeout-tried-in-vain"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    called: Symptom | None = seen("collective-under-a-condition-on-the-rank"),
+    tried: Symptom | None = seen("longer-timeout-tried-in-vain"),
+) -> Params:
     """Where the very first collective hangs, the ways between the cards are to be looked at; a call that the shown code leaves to one rank is the cause."""
     call = str(called.call) if called is not None else None
     return {
         "direct": "NCCL_P2P_DISABLE" if str(knew.get("number")) in ("0", "1") and call is None else None,
-        "call": call, "logs": None if call else "log", "longer": None if call or tried is not None else "timeout",
-    }  # fmt: skip
+        "call": call,
+        "logs": None if call else "log",
+        "longer": None if call or tried is not None else "timeout",
+    }
 
 
 @mends("collective-timed-out")

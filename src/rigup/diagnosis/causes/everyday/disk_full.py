@@ -14,9 +14,11 @@ def _upper(path: str) -> str:
 
 @mends("disk-full")
 def disk_that_is_full(
-    knew: Params, full: Symptom | None = seen("df-shows-a-full-disk"), crowded: Symptom | None = seen("df-shows-no-inode-left"),
+    knew: Params,
+    full: Symptom | None = seen("df-shows-a-full-disk"),
+    crowded: Symptom | None = seen("df-shows-no-inode-left"),
     windows: Platform | None = one(system="windows"),
-) -> Params:  # fmt: skip
+) -> Params:
     """The one that is shown full, else that of the file; and which has no inode left."""
     path = str(full.path) if full is not None else _upper(str(knew.get("path") or ""))
     return {

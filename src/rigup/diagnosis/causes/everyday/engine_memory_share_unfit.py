@@ -9,8 +9,10 @@ _LEAST = 0.5
 
 @text_rule("engine-memory-share-unfit")
 def weights_leave_room_that_sglang_may_not_use(
-    refusal: Symptom = seen("server-has-no-room"), loaded: Symptom = seen("sglang-weights-are-loaded"), share: Symptom = seen("sglang-share-named"),
-) -> Verdict:  # fmt: skip
+    refusal: Symptom = seen("server-has-no-room"),
+    loaded: Symptom = seen("sglang-weights-are-loaded"),
+    share: Symptom = seen("sglang-share-named"),
+) -> Verdict:
     """The weights are on the card and much of it is free: what may be taken ends before the cache."""
     left, weights, given = float(loaded.left), float(loaded.weights), _share(share)
     spare = left / (left + weights)
@@ -19,9 +21,7 @@ def weights_leave_room_that_sglang_may_not_use(
 
 
 @text_rule("engine-memory-share-unfit", "likely")
-def vllm_may_take_less_than_half(
-    refusal: Symptom = seen("vllm-no-room-for-cache"), share: Symptom = seen("vllm-small-share")
-) -> Verdict:
+def vllm_may_take_less_than_half(refusal: Symptom = seen("vllm-no-room-for-cache"), share: Symptom = seen("vllm-small-share")) -> Verdict:
     """Who wished it to take so little gets what he asked for."""
     return {"said": refusal.id, "program": "vLLM", "small": share.share}
 

@@ -11,8 +11,8 @@ _RESERVE = {"jax": "JAX", "tensorflow": "TensorFlow"}
 
 @text_rule("framework-reserves-memory", "likely")
 def process_holds_far_more_than_torch(
-    symptom: Symptom = seen(tag="torch-out-of-memory"), other: Symptom = seen("framework-is-imported", framework=tuple(_RESERVE)),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="torch-out-of-memory"), other: Symptom = seen("framework-is-imported", framework=tuple(_RESERVE))
+) -> Verdict:
     """torch's own figures: what its process holds beside what torch has allocated and reserved."""
     figures = Figures(symptom)
     beside = (figures.mine or 0) - (figures.allocated or 0) - (figures.slack or 0)

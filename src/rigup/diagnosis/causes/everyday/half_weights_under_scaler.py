@@ -11,10 +11,11 @@ _TRAINER = "fp16=True", "bf16=True"
 
 @mends("half-weights-under-scaler")
 def how_the_trainer_is_told(
-    half: Symptom | None = seen("scaler-meets-half-gradients"), launched: Symptom | None = seen("accelerate-is-told-of-float16"),
+    half: Symptom | None = seen("scaler-meets-half-gradients"),
+    launched: Symptom | None = seen("accelerate-is-told-of-float16"),
     trainer: Symptom | None = seen("transformers-trains"),
     adapters: Symptom | None = seen("adapters-are-trained", "adapters-named", "script-trains-adapters"),
-) -> Params:  # fmt: skip
+) -> Params:
     """Accelerate, the Trainer of transformers and plain torch have words of their own; adapters are small in float32."""
     return {
         "type": "float16" if half is not None else "bfloat16",
@@ -25,8 +26,10 @@ def how_the_trainer_is_told(
 
 @mends("half-weights-under-scaler")
 def whether_the_chip_has_bfloat16(
-    gpus: Every[Gpu] = every(Gpu), launched: Symptom | None = seen("accelerate-is-told-of-float16"), trainer: Symptom | None = seen("transformers-trains"),
-) -> Params:  # fmt: skip
+    gpus: Every[Gpu] = every(Gpu),
+    launched: Symptom | None = seen("accelerate-is-told-of-float16"),
+    trainer: Symptom | None = seen("transformers-trains"),
+) -> Params:
     """A scaler is there for chips without bfloat16: training in it is told only where every card is known to compute it."""
     known = [gpu for gpu in gpus if gpu.knows("isa") and gpu.knows("vendor")]
     lack = any(row.id == "bfloat16" for gpu in known for row in lacking(str(gpu.vendor), str(gpu.isa)))

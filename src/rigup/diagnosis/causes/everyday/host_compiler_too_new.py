@@ -8,9 +8,11 @@ from rigup.machine.kinds import Distribution, PythonEnv, Symptom
 
 @mends("host-compiler-too-new")
 def compiler_that_fits(
-    refused: Symptom = seen("nvcc-refuses-the-compiler"), system: Distribution | None = None, conda: Symptom | None = seen(tag="conda-shown"),
+    refused: Symptom = seen("nvcc-refuses-the-compiler"),
+    system: Distribution | None = None,
+    conda: Symptom | None = seen(tag="conda-shown"),
     env: PythonEnv | None = one(kind="conda"),
-) -> Params:  # fmt: skip
+) -> Params:
     """What the distribution's release has beside the newest; Debian's kin each under its number; conda has them for its environments."""
     most = str(refused.get("most"))
     name, release = (str(system.get(part) or "") for part in ("id", "version")) if system is not None else ("", "")
@@ -18,9 +20,5 @@ def compiler_that_fits(
         return {"older": ", ".join(found.packages), "compiler": found.program, "cmakes": found.program}
     manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
     if manager is not None and manager.family == "debian" and not is_release_known(name, release):
-        return {
-            "older": f"gcc-{most}, g++-{most}",
-            "compiler": f"/usr/bin/g++-{most}",
-            "cmakes": f"/usr/bin/g++-{most}",
-        }
+        return {"older": f"gcc-{most}, g++-{most}", "compiler": f"/usr/bin/g++-{most}", "cmakes": f"/usr/bin/g++-{most}"}
     return {"of_conda": f"gxx_linux-64={most}.*"} if conda is not None or env is not None else {}

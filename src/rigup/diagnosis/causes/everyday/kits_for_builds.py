@@ -10,8 +10,10 @@ from rigup.machine.kinds import Distribution, Driver, Gpu, Platform, Symptom, To
 
 
 def toolkit_that_cmake_does_not_see(
-    _said: Symptom = seen("cmake-finds-no-nvcc"), listed: Symptom | None = seen("nvcc-is-listed"), toolkit: Toolkit | None = one(name="cuda"),
-) -> Params:  # fmt: skip
+    _said: Symptom = seen("cmake-finds-no-nvcc"),
+    listed: Symptom | None = seen("nvcc-is-listed"),
+    toolkit: Toolkit | None = one(name="cuda"),
+) -> Params:
     """One that is there is named to the build, and not installed again."""
     path = listed.path if listed is not None else toolkit.get("path") if toolkit is not None else None
     there = {"compiler": f"{path}/bin/nvcc", "nvcc": None, "nvcc_of_conda": None} if path else {}
@@ -19,9 +21,13 @@ def toolkit_that_cmake_does_not_see(
 
 
 def toolkit_for_driver_and_chip(
-    knew: Params, driver: Driver = one(vendor="nvidia"), distribution: Distribution | None = None, gpu: Gpu | None = one(vendor="nvidia"),
-    conda: Symptom | None = seen(tag="conda-shown"), _said: Symptom = seen("cmake-finds-no-nvcc"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    driver: Driver = one(vendor="nvidia"),
+    distribution: Distribution | None = None,
+    gpu: Gpu | None = one(vendor="nvidia"),
+    conda: Symptom | None = seen(tag="conda-shown"),
+    _said: Symptom = seen("cmake-finds-no-nvcc"),
+) -> Params:
     """The newest of NVIDIA's repository that the driver carries, else the oldest of the same major there."""
     if knew.get("compiler") or conda is not None or distribution is None or not driver.get("version"):
         return {}
@@ -32,16 +38,20 @@ def toolkit_for_driver_and_chip(
 
 
 def kit_of_vulkan(
-    _said: Symptom = seen("cmake-finds-no-vulkan"), distribution: Distribution | None = None, platform: Platform | None = one(system="windows"),
-) -> Params:  # fmt: skip
+    _said: Symptom = seen("cmake-finds-no-vulkan"),
+    distribution: Distribution | None = None,
+    platform: Platform | None = one(system="windows"),
+) -> Params:
     """Headers, loader and the compiler of shaders: as the distribution packs them, else LunarG's kit."""
     return _kit("Vulkan", distribution, platform)
 
 
 def kit_of_rocm(
-    _said: Symptom = seen("cmake-finds-no-hip"), distribution: Distribution | None = None, platform: Platform | None = one(system="windows"),
+    _said: Symptom = seen("cmake-finds-no-hip"),
+    distribution: Distribution | None = None,
+    platform: Platform | None = one(system="windows"),
     gpu: Gpu | None = one(vendor="amd"),
-) -> Params:  # fmt: skip
+) -> Params:
     """AMD's release for the system, or the distribution's packages; Vulkan needs none of it."""
     kit = _kit("HIP", distribution, platform) | {"vulkan": "-DGGML_VULKAN=ON"}
     if distribution is None or kit.get("sdk"):
@@ -56,12 +66,7 @@ def _kit(name: str, distribution: Distribution | None, platform: Platform | None
     plain: Params = {"backend": name, "packages": None, "of_conda": None, "nvcc": None}
     if platform is not None and page is not None:
         address = None if page.winget else page.address_of_windows or page.address
-        return plain | {
-            "winget": page.winget or None,
-            "kit": name if address else None,
-            "page": address,
-            "windows": None,
-        }
+        return plain | {"winget": page.winget or None, "kit": name if address else None, "page": address, "windows": None}
     packages: tuple[str, ...] = ()
     if distribution is not None and distribution.get("id"):
         packages = sdk_packages(name, str(distribution.id), str(distribution.get("version") or ""))

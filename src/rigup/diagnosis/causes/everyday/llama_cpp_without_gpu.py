@@ -6,19 +6,18 @@ from rigup.knowledge.cuda import cuda_of_driver
 from rigup.knowledge.program_builds import llama_wheels
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, Torch
 
-_BACKENDS = {
-    "nvidia": "CUDA",
-    "amd": "HIP",
-    "intel": "VULKAN",
-    "apple": "METAL",
-}  # as the build's options of llama.cpp name them
+_BACKENDS = {"nvidia": "CUDA", "amd": "HIP", "intel": "VULKAN", "apple": "METAL"}  # as the build's options of llama.cpp name them
 
 
 @mends("llama-cpp-without-gpu")
 def options_of_its_build(
-    gpu: Gpu | None = None, mac: Symptom | None = seen(tag="macs"), platform: Platform | None = None, python: Symptom | None = seen("llama-cpp-supports-no-offload", "llama-cpp-for-python-named"),
-    driver: Driver | None = one(vendor="nvidia"), named: Symptom | None = seen("nvidia-tx-named", "nvidia-geforce-named"),
-) -> Params:  # fmt: skip
+    gpu: Gpu | None = None,
+    mac: Symptom | None = seen(tag="macs"),
+    platform: Platform | None = None,
+    python: Symptom | None = seen("llama-cpp-supports-no-offload", "llama-cpp-for-python-named"),
+    driver: Driver | None = one(vendor="nvidia"),
+    named: Symptom | None = seen("nvidia-tx-named", "nvidia-geforce-named"),
+) -> Params:
     """The package of Python's is compiled where it is installed, by an option in a variable; the program is built by hand."""
     on_mac = mac is not None or (platform is not None and platform.get("system") == "macos")
     nvidia = "nvidia" if driver is not None or named is not None else ""
@@ -35,16 +34,12 @@ def options_of_its_build(
 
 
 @mends("llama-cpp-without-gpu")
-def wheel_that_needs_no_compiler(
-    knew: Params, driver: Driver | None = one(vendor="nvidia"), torch: Torch | None = None
-) -> Params:
+def wheel_that_needs_no_compiler(knew: Params, driver: Driver | None = one(vendor="nvidia"), torch: Torch | None = None) -> Params:
     """A build from its sources wants nvcc, which beside a torch of pip's is seldom there; the project offers wheels for a CUDA that the driver carries."""
     if knew.get("vendor") != "nvidia":
         return {}
     carried = cuda_of_driver(str(driver.get("version") or "")) if driver is not None else None
-    index = llama_wheels(
-        str(knew.get("system")), str(carried or (torch.get("cuda") if torch is not None else "") or "")
-    )
+    index = llama_wheels(str(knew.get("system")), str(carried or (torch.get("cuda") if torch is not None else "") or ""))
     return {
         "index": index or None,
         "nvcc": "nvcc",

@@ -5,10 +5,7 @@ from rigup.machine.kinds import Symptom
 
 _LITTLE = 20  # per cent: so much a shorter context and a smaller cache may save
 _LONG = 16384  # tokens, from which on the context takes a good part
-_SHARE_OF_WEIGHTS, _GB_OF_A_BILLION = (
-    0.85,
-    0.6,
-)  # of four bits and a little more each (Q4_K_M), beside context and buffers
+_SHARE_OF_WEIGHTS, _GB_OF_A_BILLION = (0.85, 0.6)  # of four bits and a little more each (Q4_K_M), beside context and buffers
 
 
 @mends("model-split-with-cpu")

@@ -18,8 +18,12 @@ _PACKAGES = {
 
 @mends("module-not-installed")
 def torch_for_the_card(
-    knew: Params, gpu: Gpu = one(vendor="nvidia"), driver: Driver = one(vendor="nvidia"), python: PythonEnv | None = None, platform: Platform | None = None,
-) -> Params:  # fmt: skip
+    knew: Params,
+    gpu: Gpu = one(vendor="nvidia"),
+    driver: Driver = one(vendor="nvidia"),
+    python: PythonEnv | None = None,
+    platform: Platform | None = None,
+) -> Params:
     """Where card and driver are known, so is the build."""
     name = str(knew.get("module") or "").partition(".")[0]
     served = gpu.get("isa") and driver.get("version") and name in _OF_TORCH

@@ -10,9 +10,11 @@ _SETTING = "Upcast cross attention layer to float32"  # as its settings call it
 
 @mends("nan-under-float16")
 def options_of_the_webui(
-    said: Symptom = seen("image-of-nans"), vae_set: Symptom | None = seen("webui-keeps-the-vae-in-float32"), all_set: Symptom | None = seen("webui-keeps-all-in-float32"),
+    said: Symptom = seen("image-of-nans"),
+    vae_set: Symptom | None = seen("webui-keeps-the-vae-in-float32"),
+    all_set: Symptom | None = seen("webui-keeps-all-in-float32"),
     xl: Symptom | None = seen("pictures-by-sdxl"),
-) -> Params:  # fmt: skip
+) -> Params:
     """Least first: the part that the message names, then all of it; what is set already is not offered again."""
     of_vae = said.part == "VAE"
     if all_set is not None:

@@ -5,9 +5,7 @@ from rigup.machine.kinds import Platform, Symptom
 
 
 @mends("ollama-not-running")
-def who_starts_ollama(
-    knew: Params, platform: Platform | None = None, shown: Symptom | None = seen(tag="windows-in-words")
-) -> Params:
+def who_starts_ollama(knew: Params, platform: Platform | None = None, shown: Symptom | None = seen(tag="windows-in-words")) -> Params:
     """Its installer for Linux makes a service; elsewhere it is an app."""
     if knew.get("base"):
         return {}

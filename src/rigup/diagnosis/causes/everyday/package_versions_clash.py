@@ -6,9 +6,7 @@ from rigup.machine.kinds import Symptom
 
 @mends("package-versions-clash")
 def versions_that_go_together(
-    knew: Params,
-    by: Symptom | None = seen("package-imports-from-another"),
-    array: Symptom | None = seen("package-compiled-for-numpy"),
+    knew: Params, by: Symptom | None = seen("package-imports-from-another"), array: Symptom | None = seen("package-compiled-for-numpy")
 ) -> Params:
     """pip's own words name who asks for what; else the package that stopped is the one that is out of date."""
     owner, version = str(knew.get("owner") or ""), str(knew.get("version") or "")

@@ -21,9 +21,13 @@ def _wanted(messages: list[Symptom], most: int | None) -> int:
 
 @mends("prompt-cut-by-context")
 def context_that_holds_it(
-    knew: Params, symptom: Symptom, said: Every[Symptom] = every(Symptom), shown: Symptom | None = seen("context-of-the-model-shown"),
-    elsewhere: Symptom | None = seen(tag="windows-in-words macs"), platform: Platform | None = one(system=("windows", "macos")),
-) -> Params:  # fmt: skip
+    knew: Params,
+    symptom: Symptom,
+    said: Every[Symptom] = every(Symptom),
+    shown: Symptom | None = seen("context-of-the-model-shown"),
+    elsewhere: Symptom | None = seen(tag="windows-in-words macs"),
+    platform: Platform | None = one(system=("windows", "macos")),
+) -> Params:
     """By the variable of ollama's server where that was started, by an option of the others; never more than the model was made for."""
     program, most = str(knew.get("program")), int(shown.tokens) if shown is not None else None
     tokens = _wanted([part for part in said if part.id == symptom.id], most)
@@ -34,8 +38,4 @@ def context_that_holds_it(
     if symptom.place.world.startswith("container"):
         return {**common, "boxed": f"-e {_VARIABLE}={tokens}"}
     app = elsewhere is not None or platform is not None
-    return {
-        **common,
-        "variable": _VARIABLE if app else None,
-        "service": None if app else service_of(symptom.place.process),
-    }
+    return {**common, "variable": _VARIABLE if app else None, "service": None if app else service_of(symptom.place.process)}

@@ -12,9 +12,7 @@ from rigup.machine.kinds import Distribution, Driver, Gpu, Platform, PythonEnv, 
 
 
 @mends("python-managed-by-system")
-def environment_of_ones_own(
-    asked: Symptom | None = seen("package-is-asked-for"), system: Distribution | None = None
-) -> Params:
+def environment_of_ones_own(asked: Symptom | None = seen("package-is-asked-for"), system: Distribution | None = None) -> Params:
     """Where a distribution parts venv from Python its package comes first."""
     name = str(asked.get("package") or "") if asked is not None else ""
     manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
@@ -32,9 +30,14 @@ def environment_of_ones_own(
 
 @mends("python-managed-by-system")
 def build_for_the_card(
-    knew: Params, gpu: Gpu | None = None, driver: Driver | None = one(vendor="nvidia"), python: PythonEnv | None = None,
-    platform: Platform | None = None, system: Distribution | None = None, mac: Symptom | None = seen(tag="macs"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    gpu: Gpu | None = None,
+    driver: Driver | None = one(vendor="nvidia"),
+    python: PythonEnv | None = None,
+    platform: Platform | None = None,
+    system: Distribution | None = None,
+    mac: Symptom | None = seen(tag="macs"),
+) -> Params:
     """torch by its release and index, where the text names the card; a Mac has one build of each release."""
     if "torch" not in (knew.get("wish"), knew.get("alone")):
         return {}

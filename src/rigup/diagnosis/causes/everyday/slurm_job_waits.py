@@ -5,13 +5,13 @@ from rigup.machine.kinds import Symptom
 
 
 @rule("slurm-job-waits")
-def job_of_who_asks_waits(symptom: Symptom = seen("job-waits-for-its-turn"), own: Symptom = seen(tag="own-job")) -> Verdict:  # fmt: skip
+def job_of_who_asks_waits(symptom: Symptom = seen("job-waits-for-its-turn"), own: Symptom = seen(tag="own-job")) -> Verdict:
     """Of a queue that shows everybody's jobs the one of whoever lists, submits or names it."""
     return bool(symptom.get("job")) and symptom.get("job") == own.get("job") and symptom.values()
 
 
 @rule("slurm-job-waits")
-def some_job_waits(symptom: Symptom = seen("job-waits-for-its-turn"), own: Symptom | None = seen(tag="own-job")) -> Verdict:  # fmt: skip
+def some_job_waits(symptom: Symptom = seen("job-waits-for-its-turn"), own: Symptom | None = seen(tag="own-job")) -> Verdict:
     """Where nobody tells whose is whose."""
     return own is None and symptom.values()
 

@@ -47,18 +47,20 @@ def _in_place(option: str, asked: str | None, allowed: list[str]) -> Params:
 
 @mends("slurm-request-refused")
 def what_the_account_may_ask_for(
-    knew: Params, table: Symptom | None = seen("sacctmgr-lists-associations"), account: Symptom | None = seen("job-names-its-account"), qos: Symptom | None = seen("job-names-its-qos"),
-    job: JobRequest | None = one(), partitions: Symptom | None = seen("sinfo-lists-partitions"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    table: Symptom | None = seen("sacctmgr-lists-associations"),
+    account: Symptom | None = seen("job-names-its-account"),
+    qos: Symptom | None = seen("job-names-its-qos"),
+    job: JobRequest | None = one(),
+    partitions: Symptom | None = seen("sinfo-lists-partitions"),
+) -> Params:
     """The value that sacctmgr or sinfo lists, in place of the one that the job names."""
     listed = associations(str(table.table)) if table is not None else {}
     reason = str(knew.get("reason") or "").lower()
     asked = str(job.get("partition") or "") if job is not None else ""
     if "account" in reason:
         named = str(account.account) if account is not None else None
-        return _in_place("account", named, listed.get("account", [])) or _in_place(
-            "partition", asked, listed.get("partition", [])
-        )
+        return _in_place("account", named, listed.get("account", [])) or _in_place("partition", asked, listed.get("partition", []))
     if "qos" in reason:
         return _in_place("qos", str(qos.qos) if qos is not None else None, listed.get("qos", []))
     if "invalid partition" in reason and partitions is not None:

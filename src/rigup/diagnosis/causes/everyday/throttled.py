@@ -26,23 +26,21 @@ def air_for_a_card_without_fans(
     passive = for_servers(name) or (told is not None and told.name == name)
     heat = knew.get("heat")
     why = {"reasons": _("heat")} if heat and not knew.get("brake") and not knew.get("reasons") else {}
-    return {
-        **why, "passive": "shroud" if heat and passive else None, "heat": None if passive else heat,
-    } | ({"card": name} if name and not knew.get("card") else {})  # fmt: skip
+    return {**why, "passive": "shroud" if heat and passive else None, "heat": None if passive else heat} | (
+        {"card": name} if name and not knew.get("card") else {}
+    )
 
 
 @mends("throttled")
 def adapter_of_a_laptop(
-    knew: Params, gpu: Gpu | None = one(vendor="nvidia"), laptop: Symptom | None = seen(tag="laptop-spoken-of laptop-card-named"),
-) -> Params:  # fmt: skip
+    knew: Params, gpu: Gpu | None = one(vendor="nvidia"), laptop: Symptom | None = seen(tag="laptop-spoken-of laptop-card-named")
+) -> Params:
     """A laptop's card has no cables: for want of power it is braked by the adapter that the machine hangs on."""
     name = str((gpu.get("name") if gpu is not None else "") or "")
     if not knew.get("brake"):
         return {}
     why = (
-        {}
-        if knew.get("heat") or knew.get("reasons")
-        else {"reasons": _("want of power"), "card": called(gpu) if gpu is not None else None}
+        {} if knew.get("heat") or knew.get("reasons") else {"reasons": _("want of power"), "card": called(gpu) if gpu is not None else None}
     )
     mobile = laptop is not None or "Laptop" in name or "Max-Q" in name
     return {**why, "adapter": "adapter", "brake": None} if mobile else why

@@ -14,9 +14,14 @@ from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch, Variable
 
 _SERVERS_NAMED = {
-    "tensorflow-on-hip-shown": "TensorFlow", "xla-code-object-not-loaded": "XLA", "runtime-of-models-shown": "ONNX Runtime", "kobold-named": "koboldcpp",
-    "lm-studio-named": "LM Studio", "lemonade-named": "Lemonade", "julia-of-amd-shown": "AMDGPU.jl",
-}  # fmt: skip
+    "tensorflow-on-hip-shown": "TensorFlow",
+    "xla-code-object-not-loaded": "XLA",
+    "runtime-of-models-shown": "ONNX Runtime",
+    "kobold-named": "koboldcpp",
+    "lm-studio-named": "LM Studio",
+    "lemonade-named": "Lemonade",
+    "julia-of-amd-shown": "AMDGPU.jl",
+}
 _PROGRAMS = {
     "xgboost-for-the-processor": "XGBoost",
     "lightgbm-for-the-processor": "LightGBM",
@@ -51,17 +56,13 @@ def the_last_frame_is_a_library(
 
 
 @rule("binary-arch-missing", "likely")
-def tensorflow_cannot_compile_for_it(
-    _jit: Symptom = seen("tf-jit-from-ptx"), _failed: Symptom = seen("ptx-invalid")
-) -> Verdict:
+def tensorflow_cannot_compile_for_it(_jit: Symptom = seen("tf-jit-from-ptx"), _failed: Symptom = seen("ptx-invalid")) -> Verdict:
     """No machine code for the card, and what was to be compiled for it is refused."""
     return {"package": "tensorflow"}
 
 
 @rule("binary-arch-missing", "likely")
-def llama_lists_what_it_was_built_for(
-    gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("ggml-archs")
-) -> Verdict:
+def llama_lists_what_it_was_built_for(gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("ggml-archs")) -> Verdict:
     """llama.cpp prints `ARCHS = 600,700`: all of it is for newer chips than this one."""
     code = ["sm_" + number[:-1] for number in re.findall(r"\d{2,4}(?=a?\b)", symptom.code)]
     return bool(code) and not runs_on(gpu.isa, code) and isa_order(gpu.isa) < min(map(isa_order, code))
@@ -69,33 +70,42 @@ def llama_lists_what_it_was_built_for(
 
 @rule("binary-arch-missing", "likely")
 def program_that_lists_its_devices_has_no_code(
-    symptom: Symptom = seen("no-kernel-image"), _own: Symptom = seen("ggml-finds-devices"), card: Gpu = one(vendor="nvidia"), torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("no-kernel-image"),
+    _own: Symptom = seen("ggml-finds-devices"),
+    card: Gpu = one(vendor="nvidia"),
+    torch: Torch | None = None,
+) -> Verdict:
     """llama.cpp and its kin list what CUDA sees, and have no code for it; nothing speaks of torch."""
     return torch is None and bool(card.isa) and {"said": symptom.id}
 
 
 @rule("binary-arch-missing", "possible")
 def program_without_torch_has_no_code(
-    symptom: Symptom = seen("no-kernel-image", "cuda-image-invalid"), _program: Symptom = seen("ollama-named"), torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("no-kernel-image", "cuda-image-invalid"), _program: Symptom = seen("ollama-named"), torch: Torch | None = None
+) -> Verdict:
     """ollama is named and torch is not: the library with kernels is its own."""
     return torch is None and {"said": symptom.id, "package": "ollama"}
 
 
 @rule("binary-arch-missing", strength="likely")
 def no_code_objects_in_a_program(
-    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, symptom: Symptom | None = seen(tag="no-code-for-amd-chip"), own: Symptom | None = seen("ggml-finds-devices"),
-) -> Verdict:  # fmt: skip
+    error: Symptom = seen("hip-no-code-objects"),
+    torch: Torch | None = None,
+    symptom: Symptom | None = seen(tag="no-code-for-amd-chip"),
+    own: Symptom | None = seen("ggml-finds-devices"),
+) -> Verdict:
     """The same in a program of its own: nothing speaks of torch, or the program names itself."""
     return (symptom is None or own is not None) and not (torch and torch.get("hip")) and {"gfx": error.get("gfx")}
 
 
 @text_rule("binary-arch-missing", "likely")
 def build_was_given_other_targets(
-    error: Symptom = seen(tag="no-code-for-amd-chip"), built: Symptom = seen("targets-of-a-build-shown"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False),
+    error: Symptom = seen(tag="no-code-for-amd-chip"),
+    built: Symptom = seen("targets-of-a-build-shown"),
+    card: Gpu = one(vendor="amd"),
+    other: Gpu | None = one(vendor="amd", integrated=False),
     override: Variable | None = one(name=OVERRIDE),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """None of the targets runs on the card; a processor's graphics beside a card are left out by right."""
     isa = card.get("isa") or ""
     aside = bool(card.get("integrated") and other) or bool(override and isa and helps(isa, override.get("value")))
@@ -105,8 +115,11 @@ def build_was_given_other_targets(
 
 @text_rule("binary-arch-missing", "likely")
 def list_of_chips_lacks_the_card(
-    symptom: Symptom = seen("tensorflow-lists-supported-chips"), card: Gpu = one(vendor="amd"), created: Symptom | None = seen("tensorflow-made-a-device"), whole: Symptom | None = seen("tensorflow-leaves-the-chip-out"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("tensorflow-lists-supported-chips"),
+    card: Gpu = one(vendor="amd"),
+    created: Symptom | None = seen("tensorflow-made-a-device"),
+    whole: Symptom | None = seen("tensorflow-leaves-the-chip-out"),
+) -> Verdict:
     """TensorFlow prints the list where it leaves a device out; two names without a comma between them are no name."""
     isa = card.get("isa") or ""
     spared = created is not None and inside_a_processor(isa)
@@ -121,9 +134,11 @@ def server_named(named: Symptom) -> dict[str, str]:
 
 @text_rule("binary-arch-missing", "possible")
 def a_program_of_ones_own_has_no_code(
-    error: Symptom = seen("device-function-told"), named: Symptom = seen("ollama-named", "own-build-told", "lemonade-named"), card: Gpu | None = one(vendor="amd"),
+    error: Symptom = seen("device-function-told"),
+    named: Symptom = seen("ollama-named", "own-build-told", "lemonade-named"),
+    card: Gpu | None = one(vendor="amd"),
     rocm: Symptom | None = seen(tag="ours"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """What somebody compiled, or a server's bundle, is without the card's target."""
     ours = card is not None or rocm is not None
     return ours and not (card is not None and left(card.get("isa") or "")) and {"said": error.id, **server_named(named)}
@@ -131,28 +146,29 @@ def a_program_of_ones_own_has_no_code(
 
 @text_rule("binary-arch-missing", "likely")
 def program_was_built_for_others(
-    error: Symptom = seen("hip-invalid-device-function-constant", tag="no-code-for-amd-chip"), program: Symptom = seen("hip-program-named", "hip-program-tells-no-function", "image-for-instinct-named"), card: Gpu | None = one(vendor="amd"),
-) -> Verdict:  # fmt: skip
+    error: Symptom = seen("hip-invalid-device-function-constant", tag="no-code-for-amd-chip"),
+    program: Symptom = seen("hip-program-named", "hip-program-tells-no-function", "image-for-instinct-named"),
+    card: Gpu | None = one(vendor="amd"),
+) -> Verdict:
     """A program of its own, or an image that names the cards for which it is."""
     return not (card is not None and left(card.get("isa") or "")) and {"said": error.id, **server_named(program)}
 
 
 @text_rule("binary-arch-missing", "likely")
 def another_framework_has_no_code(
-    error: Symptom = seen("hip-invalid-device-function-constant", tag="no-code-for-amd-chip"), shown: Symptom = seen(tag="anothers"), card: Gpu | None = one(vendor="amd"),
-    torch: Torch | None = None, named: Symptom | None = seen("torch-named"),
-) -> Verdict:  # fmt: skip
+    error: Symptom = seen("hip-invalid-device-function-constant", tag="no-code-for-amd-chip"),
+    shown: Symptom = seen(tag="anothers"),
+    card: Gpu | None = one(vendor="amd"),
+    torch: Torch | None = None,
+    named: Symptom | None = seen("torch-named"),
+) -> Verdict:
     """HIP's own words, in a text that shows another framework than torch at work."""
     alone = named is None and (torch is None or not torch.knows("version"))
-    return (
-        alone and not (card is not None and left(card.get("isa") or "")) and {"said": error.id, **server_named(shown)}
-    )
+    return alone and not (card is not None and left(card.get("isa") or "")) and {"said": error.id, **server_named(shown)}
 
 
 @text_rule("binary-arch-missing", "likely")
-def program_for_the_processor_beside_a_card(
-    symptom: Symptom = seen(*_PROGRAMS), _card: Gpu = one(vendor="nvidia")
-) -> Verdict:
+def program_for_the_processor_beside_a_card(symptom: Symptom = seen(*_PROGRAMS), _card: Gpu = one(vendor="nvidia")) -> Verdict:
     """A build without any code for GPUs, where one is shown."""
     return {"said": symptom.id, "program": _PROGRAMS[symptom.id]}
 
@@ -169,9 +185,7 @@ def detectron2_was_compiled_for_newer_cards(
 
 
 @text_rule("binary-arch-missing", "likely")
-def llama_has_nothing_below(
-    symptom: Symptom = seen("ggml-has-no-architecture-below"), gpu: Gpu | None = one(vendor="nvidia")
-) -> Verdict:
+def llama_has_nothing_below(symptom: Symptom = seen("ggml-has-no-architecture-below"), gpu: Gpu | None = one(vendor="nvidia")) -> Verdict:
     """Its message names the card's own number; beside a card of another number it is a fault of the program."""
     wanted = f"sm_{int(symptom.arch) // 10}"
     same = gpu is None or not gpu.knows("isa") or gpu.isa == wanted
@@ -239,20 +253,19 @@ def _below(isa: str, least: str) -> bool:
 
 @mends("binary-arch-missing")
 def how_to_get_code_for_the_card(
-    knew: Params, gpu: Gpu | None = None, platform: Platform | None = None, old: Symptom | None = seen(tag="card-too-old-told"), refused: Symptom | None = seen(tag="card-too-old-told"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    gpu: Gpu | None = None,
+    platform: Platform | None = None,
+    old: Symptom | None = seen(tag="card-too-old-told"),
+    refused: Symptom | None = seen(tag="card-too-old-told"),
+) -> Params:
     """Where the package has none for such a card, something else; else a newer release, or a build that is told the card; on AMD a sibling's code."""
     if refused is not None and refused.get("want"):
         want = str(refused.want).replace(".", "")
         least = "sm_" + want if want.isdigit() else want
         left = str(refused.get("method") or knew.get("package") or "")
         whose = program_of(left) if left else None
-        return {
-            "left": left or None,
-            "least": least,
-            "plain": None,
-            "instead": (whose.instead or None) if whose else None,
-        }
+        return {"left": left or None, "least": least, "plain": None, "instead": (whose.instead or None) if whose else None}
     spoke = [speaker for speaker in named_programs(knew) if speaker.wish != "torch"]
     rows = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
     program = next((candidate for candidate in rows if candidate.wish != "torch"), None)
@@ -283,11 +296,4 @@ def how_to_get_code_for_the_card(
     planned = program is not None and not program.option and (not isa or (of_today(isa) and isa not in program.failing))
     by_plan = (program.wish or None) if program and planned and not newer else None
     chip = {"chip": None} if by_plan else {}
-    return {
-        **holes,
-        **upgrade("newer", newer),
-        "wish": by_plan,
-        **chip,
-        **_by_pip(program, named, isa, system),
-        **_own_build(program, isa),
-    }
+    return {**holes, **upgrade("newer", newer), "wish": by_plan, **chip, **_by_pip(program, named, isa, system), **_own_build(program, isa)}

@@ -9,16 +9,20 @@ _GUESTS = "guest-processor-made-up"
 
 @rule("cpu-instruction-set-missing", "likely")
 def library_wants_avx(
-    symptom: Symptom = seen("jaxlib-wants-avx"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named", "macos-named", "mac-named")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("jaxlib-wants-avx"),
+    chip: Gpu | None = one(vendor="apple"),
+    named: Symptom | None = seen("apple-chip-named", "macos-named", "mac-named"),
+) -> Verdict:
     """Elsewhere the processor, or what a virtual machine shows of it, is at fault."""
     return chip is None and named is None and {"said": symptom.id}
 
 
 @rule("cpu-instruction-set-missing")
 def tensorflow_wants_more(
-    symptom: Symptom = seen("tf-instructions-missing"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("tf-instructions-missing"),
+    chip: Gpu | None = one(vendor="apple"),
+    named: Symptom | None = seen("apple-chip-named"),
+) -> Verdict:
     """It names what it was compiled for; under Rosetta it is the build that is another processor's."""
     return chip is None and named is None and {"want": symptom.get("want")}
 
@@ -42,8 +46,11 @@ def killed_by_an_instruction(
 
 @text_rule("cpu-instruction-set-missing", "possible")
 def engine_takes_no_gpu_beside_such_a_processor(
-    _program: Symptom = seen("ollama-named"), cpu: Cpu = one(), card: Gpu = one(vendor=("nvidia", "amd")), served: Symptom | None = seen("ggml-finds-devices", tag="ollama-served"),
-) -> Verdict:  # fmt: skip
+    _program: Symptom = seen("ollama-named"),
+    cpu: Cpu = one(),
+    card: Gpu = one(vendor=("nvidia", "amd")),
+    served: Symptom | None = seen("ggml-finds-devices", tag="ollama-served"),
+) -> Verdict:
     """What is built of llama.cpp for GPUs is compiled with AVX, the engine's own part too."""
     flags = cpu.get("flags") or []
     return served is None and "sse2" in flags and "avx" not in flags and bool(card.vendor) and {"want": "AVX"}

@@ -66,9 +66,13 @@ def _for_the_screen(gpu: Gpu) -> bool:
 
 @rule("cpu-only-torch")
 def its_files_have_no_toolkit(
-    torch: Torch, gpu: Gpu = one(vendor=_GPU_MAKERS), cuda: Torch | None = one(cuda=Passes(bool)), hip: Torch | None = one(hip=Passes(bool)),
-    plugin: Package | None = one(name="torch-directml"), asked: Symptom | None = seen("directml-used", "directml-asked-for"),
-) -> Verdict:  # fmt: skip
+    torch: Torch,
+    gpu: Gpu = one(vendor=_GPU_MAKERS),
+    cuda: Torch | None = one(cuda=Passes(bool)),
+    hip: Torch | None = one(hip=Passes(bool)),
+    plugin: Package | None = one(name="torch-directml"),
+    asked: Symptom | None = seen("directml-used", "directml-asked-for"),
+) -> Verdict:
     """The files of an environment tell of no toolkit. Where another environment has one it matters less; DirectML needs none."""
     if torch.knows("available") or not _for_cpu(torch) or _for_the_screen(gpu) or not worth_a_build(gpu):
         return False
@@ -79,36 +83,47 @@ def its_files_have_no_toolkit(
 
 @rule("cpu-only-torch", "possible")
 def somebody_asked_it_and_shows_nothing_else(
-    torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None,
-    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", tag="macs other-accelerators"), screen: PciDevice | None = one(class_code="0300"),
-) -> Verdict:  # fmt: skip
+    torch: Torch = one(available=False),
+    gpu: Gpu | None = None,
+    platform: Platform | None = None,
+    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", tag="macs other-accelerators"),
+    screen: PciDevice | None = one(class_code="0300"),
+) -> Verdict:
     """A session in which torch says no, and whose version says why; whether there is a card is not told, nor lspci's list shown."""
     return gpu is None and platform is None and none is None and screen is None and _for_cpu(torch)
 
 
 @rule("cpu-only-torch", "likely")
 def a_program_wanted_cuda_of_it(
-    torch: Torch = one(available=False), _wanted: Symptom = seen("yolo-invalid-cuda"), gpu: Gpu | None = None,
-) -> Verdict:  # fmt: skip
+    torch: Torch = one(available=False), _wanted: Symptom = seen("yolo-invalid-cuda"), gpu: Gpu | None = None
+) -> Verdict:
     """Somebody asked a program for a CUDA device, and its torch is a build for the CPU."""
     return torch.knows("version") and _for_cpu(torch) and (gpu is None or worth_a_build(gpu))
 
 
 @rule("cpu-only-torch", "likely")
 def a_toolkit_was_installed_for_it(
-    torch: Torch = one(available=False), _toolkit: Toolkit = one(name="cuda"), gpu: Gpu | None = None,
+    torch: Torch = one(available=False),
+    _toolkit: Toolkit = one(name="cuda"),
+    gpu: Gpu | None = None,
     none: Symptom | None = seen("report-without-a-gpu"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """A report that ends before it comes to the cards: a build for the CPU beside a CUDA toolkit."""
     return gpu is None and none is None and torch.knows("version") and _for_cpu(torch)
 
 
 @rule("cpu-only-torch", "likely")
 def a_program_found_no_gpu_code(
-    _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-compiled-in-other-letters", "torch-not-linked-with-cuda", tag="torch-without-cuda"), platform: Platform | None = None,
-    torch: Torch | None = None, mac: Symptom | None = seen(tag="macs"), card: Gpu | None = one(vendor="nvidia"),
-    works: Torch | None = one(available=True), other: Symptom | None = seen(tag="other-accelerators"),
-) -> Verdict:  # fmt: skip
+    _said: Symptom = seen(
+        "torch-not-compiled-with-cuda", "torch-not-compiled-in-other-letters", "torch-not-linked-with-cuda", tag="torch-without-cuda"
+    ),
+    platform: Platform | None = None,
+    torch: Torch | None = None,
+    mac: Symptom | None = seen(tag="macs"),
+    card: Gpu | None = one(vendor="nvidia"),
+    works: Torch | None = one(available=True),
+    other: Symptom | None = seen(tag="other-accelerators"),
+) -> Verdict:
     """torch says so itself; where one computes, or another accelerator does, somebody else spoke. On a Mac there is no such build, and a build for Intel has another device."""
     if (platform and platform.get("system") == "macos") or (mac and platform is None and card is None):
         return False
@@ -116,13 +131,7 @@ def a_program_found_no_gpu_code(
         works is None
         and other is None
         and not (
-            torch
-            and (
-                torch.get("cuda")
-                or torch.get("mps_built")
-                or torch.get("xpu_available")
-                or "+xpu" in str(torch.get("version"))
-            )
+            torch and (torch.get("cuda") or torch.get("mps_built") or torch.get("xpu_available") or "+xpu" in str(torch.get("version")))
         )
     )
 
@@ -135,8 +144,10 @@ def _cpu_variant(package: Package) -> bool:
 @rule("cpu-only-torch")
 def conda_chose_the_cpu_build(
     package: Package = one(manager="conda", name=("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")),
-    gpu: Gpu = one(vendor=_GPU_MAKERS), torch: Torch | None = None, other: Torch | None = one(cuda=Passes(bool)),
-) -> Verdict:  # fmt: skip
+    gpu: Gpu = one(vendor=_GPU_MAKERS),
+    torch: Torch | None = None,
+    other: Torch | None = one(cuda=Passes(bool)),
+) -> Verdict:
     """conda names the variant in the build string; here it is known that a card is there. Of several environments it is one."""
     works = torch and (torch.get("available") or torch.get("cuda"))
     if not _cpu_variant(package) or not worth_a_build(gpu) or works:
@@ -146,14 +157,13 @@ def conda_chose_the_cpu_build(
 
 @rule("cpu-only-torch", "likely")
 def pypis_wheel_for_windows(
-    package: Package = one(manager="pip", name="torch"), platform: Platform = one(system="windows"), gpu: Gpu = one(vendor="nvidia"), torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+    package: Package = one(manager="pip", name="torch"),
+    platform: Platform = one(system="windows"),
+    gpu: Gpu = one(vendor="nvidia"),
+    torch: Torch | None = None,
+) -> Verdict:
     """Without a local version it is PyPI's, and what PyPI has for Windows the table knows."""
-    if (
-        "+" in package.version
-        or platform.get("wsl")
-        or (torch and (torch.get("available") or torch.get("cuda") or torch.get("hip")))
-    ):
+    if "+" in package.version or platform.get("wsl") or (torch and (torch.get("available") or torch.get("cuda") or torch.get("hip"))):
         return False
     return variant_for_pypi(package.version, "windows") == "cpu" and worth_a_build(gpu)
 
@@ -161,9 +171,12 @@ def pypis_wheel_for_windows(
 @rule("cpu-only-torch", "likely")
 def somebody_shows_a_list_of_cpu_builds(
     package: Package = one(manager="conda", name=("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")),
-    platform: Platform | None = None, gpu: Gpu | None = None, torch: Torch | None = None,
-    none: Symptom | None = seen("virtual-display-in-windows", tag="display-list-without-nvidia"), unlisted: UnlistedVendor | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    platform: Platform | None = None,
+    gpu: Gpu | None = None,
+    torch: Torch | None = None,
+    none: Symptom | None = seen("virtual-display-in-windows", tag="display-list-without-nvidia"),
+    unlisted: UnlistedVendor | None = one(vendor="nvidia"),
+) -> Verdict:
     """A list of packages is all that there is to see: who shows it looks for the GPU in it, unless what the bus has is shown too."""
     seen_none = none is not None or unlisted is not None
     known = platform is not None or gpu is not None or (torch is not None and torch.knows("available"))
@@ -172,9 +185,11 @@ def somebody_shows_a_list_of_cpu_builds(
 
 @rule("cpu-only-torch", "likely")
 def toolkit_lies_beside_a_cpu_build(
-    package: Package = one(manager="conda", name=("pytorch", "pytorch-mutex", "libtorch")), toolkit: Package = one(manager="conda", name=("cudatoolkit", "pytorch-cuda")),
-    torch: Torch | None = None, mac: Platform | None = one(system="macos"),
-) -> Verdict:  # fmt: skip
+    package: Package = one(manager="conda", name=("pytorch", "pytorch-mutex", "libtorch")),
+    toolkit: Package = one(manager="conda", name=("cudatoolkit", "pytorch-cuda")),
+    torch: Torch | None = None,
+    mac: Platform | None = one(system="macos"),
+) -> Verdict:
     """Both were asked for together, and the solver gave the build that has no use for the toolkit."""
     works = torch is not None and (torch.get("available") or torch.get("cuda"))
     return _cpu_variant(package) and package.get("env") == toolkit.get("env") and mac is None and not works
@@ -182,8 +197,8 @@ def toolkit_lies_beside_a_cpu_build(
 
 @rule("cpu-only-torch", "possible")
 def nothing_but_conda_forge_was_asked(
-    _asked: Symptom = seen("conda-forge-alone"), torch: Torch = one(available=False), gpu: Gpu | None = None,
-) -> Verdict:  # fmt: skip
+    _asked: Symptom = seen("conda-forge-alone"), torch: Torch = one(available=False), gpu: Gpu | None = None
+) -> Verdict:
     """Solved on a channel that gives CPU builds where it sees no driver; the version line alone would settle it."""
     return not torch.get("cuda") and not torch.get("hip") and (gpu is None or worth_a_build(gpu))
 
@@ -199,34 +214,29 @@ def a_program_found_no_code_for_intel(
     symptom: Symptom = seen("torch-not-linked-with-xpu", "torch-not-compiled-with-xpu"), torch: Torch | None = None
 ) -> Verdict:
     """torch says so itself; a build for Intel's GPUs has them, with or without Intel's extension."""
-    return not (torch and (torch.get("xpu_available") or "+xpu" in str(torch.get("version")))) and {
-        "said": symptom.id,
-        **_foreign(torch),
-    }
+    return not (torch and (torch.get("xpu_available") or "+xpu" in str(torch.get("version")))) and {"said": symptom.id, **_foreign(torch)}
 
 
 @rule("cpu-only-torch", "likely")
 def files_without_code_for_a_card_of_intels(
-    torch: Torch, card: Gpu = one(vendor="intel", integrated=False), other: Gpu | None = one(vendor=("nvidia", "amd")),
-    ipex: Package | None = one(name=_OTHER_WAYS), works: Torch | None = one(xpu_available=True),
-) -> Verdict:  # fmt: skip
+    torch: Torch,
+    card: Gpu = one(vendor="intel", integrated=False),
+    other: Gpu | None = one(vendor=("nvidia", "amd")),
+    ipex: Package | None = one(name=_OTHER_WAYS),
+    works: Torch | None = one(xpu_available=True),
+) -> Verdict:
     """The version names the processor alone, beside a card that PyTorch has builds for; other ways to the card are not there."""
     plain = str(torch.get("version")).partition("+")[2].startswith("cpu") and not torch.knows("xpu_available")
-    return (
-        plain
-        and bool(card.get("name"))
-        and other is None
-        and ipex is None
-        and works is None
-        and {"have": torch.version}
-    )
+    return plain and bool(card.get("name")) and other is None and ipex is None and works is None and {"have": torch.version}
 
 
 @rule("cpu-only-torch", "likely")
 def build_of_another_maker_beside_a_card_of_intels(
-    torch: Torch = one(xpu_available=False), card: Gpu | None = one(vendor="intel", integrated=False),
-    named: Symptom | None = seen("intel-gpu-in-words"), other: Gpu | None = one(vendor=("nvidia", "amd")),
-) -> Verdict:  # fmt: skip
+    torch: Torch = one(xpu_available=False),
+    card: Gpu | None = one(vendor="intel", integrated=False),
+    named: Symptom | None = seen("intel-gpu-in-words"),
+    other: Gpu | None = one(vendor=("nvidia", "amd")),
+) -> Verdict:
     """Somebody asked torch for Intel's GPU, and its version names another backend or none."""
     local = str(torch.get("version")).partition("+")[2]
     foreign = local.startswith(("cpu", "cu", "rocm"))
@@ -236,16 +246,18 @@ def build_of_another_maker_beside_a_card_of_intels(
 @rule("cpu-only-torch", "possible")
 def no_such_device_in_torch(
     symptom: Symptom = seen("xpu-attribute-missing"), torch: Torch | None = None, ipex: Symptom | None = seen("ipex-imported")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Releases before torch knew Intel's GPUs, or a build without them; Intel's extension, once imported, adds the name."""
     return ipex is None and not (torch and "+xpu" in str(torch.get("version"))) and {"said": symptom.id}
 
 
 @rule("cpu-only-torch", "possible")
 def pip_brought_the_plain_wheel(
-    torch: Torch = one(available=False), _platform: Platform = one(system="windows"), gpu: Gpu = one(vendor="nvidia"),
+    torch: Torch = one(available=False),
+    _platform: Platform = one(system="windows"),
+    gpu: Gpu = one(vendor="nvidia"),
     why: Symptom | None = seen("torch-driver-too-old", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """torch sees no GPU where there is one, and says no more; what pip brings by itself on Windows is a build for the processor."""
     has_variant = torch.get("cuda") or torch.get("hip") or "+" in str(torch.get("version"))
     return why is None and not has_variant and bool(gpu.fields)
@@ -253,17 +265,18 @@ def pip_brought_the_plain_wheel(
 
 @rule("cpu-only-torch", "possible")
 def plain_version_and_a_card_that_is_not_used(
-    torch: Torch, gpu: Gpu = one(vendor="nvidia"), statement: Symptom = seen("gpu-missed-in-words", "gpu-missed-in-small-letters", tag="gpu-not-used"), platform: Platform | None = one(system=("linux", "macos")),
-) -> Verdict:  # fmt: skip
+    torch: Torch,
+    gpu: Gpu = one(vendor="nvidia"),
+    statement: Symptom = seen("gpu-missed-in-words", "gpu-missed-in-small-letters", tag="gpu-not-used"),
+    platform: Platform | None = one(system=("linux", "macos")),
+) -> Verdict:
     """A version without the name of a toolkit, a card, and somebody who misses it."""
     plain = "+" not in str(torch.get("version") or "+") and not torch.knows("cuda") and not torch.get("hip")
     return platform is None and plain and not torch.get("available") and bool(gpu.fields) and {"told": statement.id}
 
 
 @text_rule("cpu-only-torch", "likely")
-def weights_of_intels_card_and_torch_of_another_maker(
-    symptom: Symptom = seen("xpu-weights-and-no-xpu"), torch: Torch = one()
-) -> Verdict:
+def weights_of_intels_card_and_torch_of_another_maker(symptom: Symptom = seen("xpu-weights-and-no-xpu"), torch: Torch = one()) -> Verdict:
     """What was stored on Intel's GPU is loaded by a torch whose version names another backend."""
     local = str(torch.get("version")).partition("+")[2]
     return local.startswith(("cpu", "cu", "rocm")) and {"have": torch.version, "said": symptom.id}
@@ -271,9 +284,12 @@ def weights_of_intels_card_and_torch_of_another_maker(
 
 @text_rule("cpu-only-torch", "likely")
 def plain_torch_took_the_place_of_one_with_cuda(
-    torch: Package = one(name="torch"), companion: Package = one(name=_COMPANIONS), _windows: Platform = one(system="windows"),
-    symptom: Symptom = seen("voice-program-finds-no-card", tag="nvidia-finds-none"), works: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+    torch: Package = one(name="torch"),
+    companion: Package = one(name=_COMPANIONS),
+    _windows: Platform = one(system="windows"),
+    symptom: Symptom = seen("voice-program-finds-no-card", tag="nvidia-finds-none"),
+    works: Torch | None = one(available=True),
+) -> Verdict:
     """For Windows only an index names its CUDA in the version: the companions still do, and torch came again without."""
     replaced = "+" not in str(torch.version) and "+cu" in str(companion.version)
     return works is None and replaced and {"torch": torch, "said": symptom.id}
@@ -285,10 +301,15 @@ def _for_cuda(name: str) -> bool:
 
 @text_rule("cpu-only-torch", "likely")
 def jax_sees_a_card_and_has_no_part_for_it(
-    symptom: Symptom = seen("jax-sees-a-card-it-is-not-for"), failed: Symptom | None = seen(tag="jax-fails-on-cuda"), plugin: Package | None = one(name=Passes(_for_cuda)),
-    lib: Package | None = one(name="jaxlib"), torch: Torch | None = one(available=True), job: JobRequest | None = None, driver: Driver | None = one(vendor="nvidia"),
+    symptom: Symptom = seen("jax-sees-a-card-it-is-not-for"),
+    failed: Symptom | None = seen(tag="jax-fails-on-cuda"),
+    plugin: Package | None = one(name=Passes(_for_cuda)),
+    lib: Package | None = one(name="jaxlib"),
+    torch: Torch | None = one(available=True),
+    job: JobRequest | None = None,
+    driver: Driver | None = one(vendor="nvidia"),
     asked: Symptom | None = seen("jax-told-to-use-the-processor"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """It looks for the card's node itself; where its own part for CUDA is there, that part has failed, and where torch has the card, nobody asked jax for it, nor where jax is told to compute on the processor."""
     built = "+cuda" in str((lib.get("version") if lib else None) or "")
     alone = failed is None and plugin is None and torch is None and job is None and asked is None and not built
@@ -298,9 +319,13 @@ def jax_sees_a_card_and_has_no_part_for_it(
 
 @text_rule("cpu-only-torch", "likely")
 def framework_for_the_processor_beside_a_card(
-    symptom: Symptom = seen(*_FRAMEWORKS), _card: Gpu = one(vendor="nvidia"), jetson: Jetson | None = None, module: Symptom | None = seen(tag="jetson-named"),
-    right: Package | None = one(name=("onnxruntime-gpu", "paddlepaddle-gpu")), fails: Symptom | None = seen(tag="onnxruntime-provider-fails"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(*_FRAMEWORKS),
+    _card: Gpu = one(vendor="nvidia"),
+    jetson: Jetson | None = None,
+    module: Symptom | None = seen(tag="jetson-named"),
+    right: Package | None = one(name=("onnxruntime-gpu", "paddlepaddle-gpu")),
+    fails: Symptom | None = seen(tag="onnxruntime-provider-fails"),
+) -> Verdict:
     """What it was built for is the processor; on a machine without a card that is as it should be."""
     name, packages = _FRAMEWORKS[symptom.id]
     fits = all(part is None for part in (jetson, module, right, fails))
@@ -319,16 +344,20 @@ def extension_wants_torch_with_cuda(
 
 
 @text_rule("cpu-only-torch", "likely")
-def build_for_the_processor_has_no_nccl(_said: Symptom = seen("torch-was-built-without-nccl"), torch: Torch = one(cuda=None, hip=None)) -> Verdict:  # fmt: skip
+def build_for_the_processor_has_no_nccl(
+    _said: Symptom = seen("torch-was-built-without-nccl"), torch: Torch = one(cuda=None, hip=None)
+) -> Verdict:
     """The build's own version tells that it is for the processor, and a group of GPUs is wanted of it."""
     return torch.knows("cuda") and not (torch.get("platform") or "").startswith("macos")
 
 
 @text_rule("cpu-only-torch", "likely")
 def build_for_a_gpu_goes_and_the_processors_comes(
-    gone: Symptom = seen(tag="torch-replaced"), new: Package = one(manager="pip", name="torch"), platform: Platform | None = None,
+    gone: Symptom = seen(tag="torch-replaced"),
+    new: Package = one(manager="pip", name="torch"),
+    platform: Platform | None = None,
     asked: Symptom | None = seen("pip-single-index", "index-url-of-torch"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Who had a build for a GPU means to use one; on Windows PyPI's is for the processor."""
     release, _, local = str(new.version).partition("+")
     windows = platform is not None and platform.get("system") == "windows" and not platform.get("wsl")
@@ -343,9 +372,12 @@ def _built_for_cuda(package: Package) -> bool:
 
 @text_rule("cpu-only-torch", "likely")
 def conda_may_take_none_but_the_processors(
-    choice: Package = one(manager="conda", name="_pytorch_select"), others: Every[Package] = every(Package), torch: Torch | None = None,
-    mac: Symptom | None = seen(tag="macs"), asked: Platform | None = one(system="macos"),
-) -> Verdict:  # fmt: skip
+    choice: Package = one(manager="conda", name="_pytorch_select"),
+    others: Every[Package] = every(Package),
+    torch: Torch | None = None,
+    mac: Symptom | None = seen(tag="macs"),
+    asked: Platform | None = one(system="macos"),
+) -> Verdict:
     """conda's own channel chooses by this package which torch its solver takes."""
     cpu = str(choice.get("build")).startswith("cpu")
     cuda = any(other.name in ("pytorch", "torch") and _built_for_cuda(other) for other in others)
@@ -355,9 +387,18 @@ def conda_may_take_none_but_the_processors(
 
 @text_rule("cpu-only-torch", "possible")
 def lightning_finds_no_backend_and_a_card_is_named(
-    symptom: Symptom = seen("lightning-no-gpu-backend"), card: Symptom = seen(tag="card-named"), torch: Torch | None = None, driver: Driver | None = None,
-    world: World | None = None, guest: Platform | None = one(wsl=(1, 2)), known: Symptom | None = seen("slurm-told", "slurm-told-in-small-letters", tag="nvidia-driver-silent nvidia-finds-none other-accelerators macs container-spoken-of"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("lightning-no-gpu-backend"),
+    card: Symptom = seen(tag="card-named"),
+    torch: Torch | None = None,
+    driver: Driver | None = None,
+    world: World | None = None,
+    guest: Platform | None = one(wsl=(1, 2)),
+    known: Symptom | None = seen(
+        "slurm-told",
+        "slurm-told-in-small-letters",
+        tag="nvidia-driver-silent nvidia-finds-none other-accelerators macs container-spoken-of",
+    ),
+) -> Verdict:
     """torch answers Lightning that it has no CUDA, somebody has a card, and no driver complains."""
     has_backend = torch is not None and any(torch.get(key) for key in ("available", "cuda", "hip"))
     alone = all(other is None for other in (driver, world, guest, known))
@@ -370,9 +411,11 @@ def _for_processors(entries: list[str]) -> bool:
 
 @text_rule("cpu-only-torch", "likely")
 def own_settings_name_the_index_for_processors(
-    source: PackageSource = one(entries=Passes(_for_processors)), torch: Torch = one(available=False), gpu: Gpu | None = one(vendor=("nvidia", "amd")),
+    source: PackageSource = one(entries=Passes(_for_processors)),
+    torch: Torch = one(available=False),
+    gpu: Gpu | None = one(vendor=("nvidia", "amd")),
     driver: Driver | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """A project's or a user's settings take torch from the index that has builds for the processor alone."""
     plain = not torch.get("cuda") and not torch.get("hip")
     return plain and bool(gpu or driver) and {"index": source.entries[0]}
@@ -383,10 +426,14 @@ mends("cpu-only-torch")(a_build_that_serves_the_card)
 
 @mends("cpu-only-torch")
 def what_conda_is_asked(
-    knew: Params, package: Package | None = one(manager="conda", name=_OF_CONDA), symptom: Symptom | None = seen(tag="frameworks-conda-said"),
-    held: Package | None = one(name="cpuonly"), vision: Package | None = one(manager="conda", name="torchvision"),
-    audio: Package | None = one(manager="conda", name="torchaudio"), torch: Torch | None = None,
-) -> Params:  # fmt: skip
+    knew: Params,
+    package: Package | None = one(manager="conda", name=_OF_CONDA),
+    symptom: Symptom | None = seen(tag="frameworks-conda-said"),
+    held: Package | None = one(name="cpuonly"),
+    vision: Package | None = one(manager="conda", name="torchvision"),
+    audio: Package | None = one(manager="conda", name="torchaudio"),
+    torch: Torch | None = None,
+) -> Params:
     """conda solved to a build for the processor: what holds it there goes, and the build string is asked for."""
     if (package is None and symptom is None) or knew.get("packages"):
         return {}

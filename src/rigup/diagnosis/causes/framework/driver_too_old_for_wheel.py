@@ -11,19 +11,7 @@ from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum,
 from rigup.knowledge.driver_choice import stable_branch
 from rigup.knowledge.torch_builds import TorchBuild, build
 from rigup.knowledge.torch_changes import Wish, nearest_build
-from rigup.machine.kinds import (
-    Driver,
-    Gpu,
-    KernelModule,
-    Package,
-    Platform,
-    PythonEnv,
-    Symptom,
-    SystemPackage,
-    Toolkit,
-    Torch,
-    World,
-)
+from rigup.machine.kinds import Driver, Gpu, KernelModule, Package, Platform, PythonEnv, Symptom, SystemPackage, Toolkit, Torch, World
 
 
 def _system(platform: Platform | None) -> str:
@@ -45,8 +33,8 @@ def driver_below_the_builds_minimum(
 
 @rule("driver-too-old-for-wheel", "likely")
 def asked_for_more_than_the_driver_carries(
-    asked: Symptom = seen("conda-wants-cuda", "pip-wants-cuda"), driver: Driver = one(vendor="nvidia"), torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+    asked: Symptom = seen("conda-wants-cuda", "pip-wants-cuda"), driver: Driver = one(vendor="nvidia"), torch: Torch | None = None
+) -> Verdict:
     """What was installed is known from the command alone."""
     want = asked.get("want") or f"{asked.get('major')}.{asked.get('minor')}"
     if (torch and (torch.get("available") or torch.get("cuda"))) or driver_carries(driver.version, want) is not False:
@@ -56,8 +44,8 @@ def asked_for_more_than_the_driver_carries(
 
 @rule("driver-too-old-for-wheel", "possible")
 def initialisation_fails_on_a_driver_below_all(
-    _said: Symptom = seen("cuda-init-failed-no-gpu"), driver: Driver = one(vendor="nvidia"), torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+    _said: Symptom = seen("cuda-init-failed-no-gpu"), driver: Driver = one(vendor="nvidia"), torch: Torch | None = None
+) -> Verdict:
     """Which build it is nobody tells; the releases that speak so are made for a newer major of CUDA."""
     carried, unknown = driver.get("cuda") or cuda_of_driver(driver.version), torch is None or not torch.knows("cuda")
     return unknown and bool(carried) and version_key(str(carried)) < version_key("11") and {"have": driver.version}
@@ -77,21 +65,21 @@ def pypis_build_wants_more(
 
 
 @text_rule("driver-too-old-for-wheel", "likely")
-def program_asks_for_a_later_driver(
-    symptom: Symptom = seen("program-wants-a-driver"), driver: Driver = one(vendor="nvidia")
-) -> Verdict:
+def program_asks_for_a_later_driver(symptom: Symptom = seen("program-wants-a-driver"), driver: Driver = one(vendor="nvidia")) -> Verdict:
     """The program names the first driver that it works with, and an earlier one is there."""
-    return version_key(driver.version) < version_key(symptom.wanted) and {
-        "needs": symptom.wanted,
-        "have": driver.version,
-    }
+    return version_key(driver.version) < version_key(symptom.wanted) and {"needs": symptom.wanted, "have": driver.version}
 
 
 @text_rule("driver-too-old-for-wheel", "possible")
 def toolkit_beside_the_wheel_is_of_older_drivers(
-    torch: Torch = one(available=False), toolkit: Toolkit = one(name="cuda"), driver: Driver | None = None, card: Gpu | None = None, world: World | None = None,
-    guest: Platform | None = one(wsl=(1, 2)), other: Symptom | None = seen(tag="nvidia-driver-silent nvidia-finds-none other-accelerators macs"),
-) -> Verdict:  # fmt: skip
+    torch: Torch = one(available=False),
+    toolkit: Toolkit = one(name="cuda"),
+    driver: Driver | None = None,
+    card: Gpu | None = None,
+    world: World | None = None,
+    guest: Platform | None = one(wsl=(1, 2)),
+    other: Symptom | None = seen(tag="nvidia-driver-silent nvidia-finds-none other-accelerators macs"),
+) -> Verdict:
     """Toolkit and driver mostly come together; what the wheel was built with wants a newer driver than the toolkit does."""
     if not torch.get("cuda") or any(known is not None for known in (driver, card, world, guest, other)):
         return False
@@ -105,9 +93,11 @@ def _of_a_major(name: str) -> bool:
 
 @text_rule("driver-too-old-for-wheel", "likely")
 def plugin_of_a_newer_major(
-    package: Package = one(name=Passes(_of_a_major)), driver: Driver = one(vendor="nvidia"), works: Torch | None = one(available=True),
+    package: Package = one(name=Passes(_of_a_major)),
+    driver: Driver = one(vendor="nvidia"),
+    works: Torch | None = one(available=True),
     torch: Torch | None = one(cuda=Passes(bool)),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The name of jax's plugin, or of CuPy's wheel, tells its major of CUDA."""
     major = re.search(r"cuda(1\d)", package.name)
     if major is None or works or torch or driver_carries(driver.version, major[1] + ".0") is not False:
@@ -117,8 +107,10 @@ def plugin_of_a_newer_major(
 
 @text_rule("driver-too-old-for-wheel", "likely")
 def driver_does_not_take_what_xla_compiled(
-    symptom: Symptom = seen("xla-finds-no-kernel-image"), card: Gpu | None = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("xla-finds-no-kernel-image"),
+    card: Gpu | None = one(vendor="nvidia"),
+    driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:
     """XLA compiles for the card that it finds: the image is there, and of a newer CUDA than the driver's."""
     old = card is not None and card.knows("isa") and left_behind(card.isa)
     have = driver.get("version") if driver is not None else None
@@ -127,9 +119,12 @@ def driver_does_not_take_what_xla_compiled(
 
 @text_rule("driver-too-old-for-wheel", "possible")
 def driver_refuses_what_triton_compiled(
-    _said: Symptom = seen("triton-image-is-invalid"), brought: Symptom | None = seen("triton-brings-a-ptxas"), driver: Driver | None = one(vendor="nvidia"),
-    amd: Gpu | None = one(vendor="amd"), torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+    _said: Symptom = seen("triton-image-is-invalid"),
+    brought: Symptom | None = seen("triton-brings-a-ptxas"),
+    driver: Driver | None = one(vendor="nvidia"),
+    amd: Gpu | None = one(vendor="amd"),
+    torch: Torch | None = None,
+) -> Verdict:
     """Triton brings a ptxas of its own, mostly newer than the driver; with the older one of a toolkit the same kernel loads."""
     wanted = str((brought.get("cuda") if brought else torch.get("cuda") if torch else "") or "")
     if amd is not None or driver is None:
@@ -140,16 +135,16 @@ def driver_refuses_what_triton_compiled(
 
 
 def _of_the_driver(name: str) -> bool:
-    return name.startswith(
-        ("nvidia-driver", "nvidia-headless", "nvidia-utils", "xorg-x11-drv-nvidia", "akmod-nvidia", "kmod-nvidia")
-    )
+    return name.startswith(("nvidia-driver", "nvidia-headless", "nvidia-utils", "xorg-x11-drv-nvidia", "akmod-nvidia", "kmod-nvidia"))
 
 
 @text_rule("driver-too-old-for-wheel", "likely")
 def installed_driver_package_is_below_the_builds_minimum(
-    package: SystemPackage = one(name=Passes(_of_the_driver), state="installed"), torch: Torch = one(), driver: Driver | None = one(vendor="nvidia"),
+    package: SystemPackage = one(name=Passes(_of_the_driver), state="installed"),
+    torch: Torch = one(),
+    driver: Driver | None = one(vendor="nvidia"),
     platform: Platform | None = one(wsl=(1, 2)),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The driver itself was not asked; the distribution's package of it is of a branch that the build does not run on."""
     have, cuda = str(package.version).partition(":")[2] or str(package.version), torch.get("cuda")
     short = have.partition("-")[0]
@@ -160,9 +155,12 @@ def installed_driver_package_is_below_the_builds_minimum(
 
 @text_rule("driver-too-old-for-wheel", "likely")
 def loaded_module_is_below_the_builds_minimum(
-    module: KernelModule | None = one(name="nvidia", loaded=True), log: Symptom | None = seen("module-tells-its-release-as-it-loads"), torch: Torch = one(),
-    driver: Driver | None = one(vendor="nvidia"), differs: Symptom | None = seen("nvml-version-mismatch", "nvml-version-mismatch-constant"),
-) -> Verdict:  # fmt: skip
+    module: KernelModule | None = one(name="nvidia", loaded=True),
+    log: Symptom | None = seen("module-tells-its-release-as-it-loads"),
+    torch: Torch = one(),
+    driver: Driver | None = one(vendor="nvidia"),
+    differs: Symptom | None = seen("nvml-version-mismatch", "nvml-version-mismatch-constant"),
+) -> Verdict:
     """The kernel's own part tells its release, where nobody asked the driver."""
     have = str((module.get("version") if module else None) or (log.get("version") if log else None) or "")
     alone = driver is None and differs is None and not torch.get("available") and not torch.get("hip")
@@ -190,21 +188,21 @@ def _carried_build(known: Wish, carried: str) -> TorchBuild | None:
 
 @mends("driver-too-old-for-wheel")
 def an_older_build_or_a_newer_driver(
-    knew: Params, symptom: Symptom | None = seen("torch-driver-too-old"), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = None,
-    python: PythonEnv | None = None, platform: Platform | None = None, torch: Torch | None = None,
-    amds: Symptom | None = seen("hsa-kernel-older-than-runtime"), image: Symptom | None = seen(tag="frameworks-images"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    symptom: Symptom | None = seen("torch-driver-too-old"),
+    driver: Driver | None = one(vendor="nvidia"),
+    gpu: Gpu | None = None,
+    python: PythonEnv | None = None,
+    platform: Platform | None = None,
+    torch: Torch | None = None,
+    amds: Symptom | None = seen("hsa-kernel-older-than-runtime"),
+    image: Symptom | None = seen(tag="frameworks-images"),
+) -> Params:
     """The same release for what the driver carries, or one where none is told; else a driver for what the build wants, and an older release where that cannot be had."""
-    carried = _cuda_of(symptom) or (
-        str(cuda_of_driver(driver.version) or "") if driver and driver.get("version") else ""
-    )
+    carried = _cuda_of(symptom) or (str(cuda_of_driver(driver.version) or "") if driver and driver.get("version") else "")
     known = Machine(gpu, driver, python, platform, torch).wish()
     wanted = str(torch.get("cuda") or "") if torch else str(knew.get("cuda") or "")
-    branch = (
-        branch_for(wanted or _next(carried), known.isa)
-        if wanted or carried
-        else stable_branch("", [known.isa] if known.isa else [])
-    )
+    branch = branch_for(wanted or _next(carried), known.isa) if wanted or carried else stable_branch("", [known.isa] if known.isa else [])
     branch = None if amds is not None else branch
     holes = {"carried": carried or None, "branch": branch, "least": driver_minimum(wanted) or branch}
     if torch is None and symptom is None:
@@ -212,9 +210,5 @@ def an_older_build_or_a_newer_driver(
     row = _carried_build(known, carried)
     if row is None:
         return {**holes, "wish": None if branch else "torch"}
-    names = (
-        ()
-        if row.torch == known.have or (not known.have and image is None)
-        else ("older", "older_vision", "older_index")
-    )
+    names = () if row.torch == known.have or (not known.have and image is None) else ("older", "older_vision", "older_index")
     return {**holes, "wish": "torch", **holes_of(row, *names)}

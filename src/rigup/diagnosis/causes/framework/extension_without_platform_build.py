@@ -35,12 +35,9 @@ def package_of_windows_elsewhere(
 @rule("extension-without-platform-build", "likely")
 def package_of_windows_in_a_shell(
     symptom: Symptom = seen("pip-windows-only-package"), shell: Symptom = seen("unix-launcher-typed"), platform: Platform | None = None
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The same where only the launcher's name tells the system."""
-    return (platform is None or platform.get("system") != "windows") and {
-        "name": symptom.get("name"),
-        "typed": shell.id,
-    }
+    return (platform is None or platform.get("system") != "windows") and {"name": symptom.get("name"), "typed": shell.id}
 
 
 @rule("extension-without-platform-build")
@@ -53,8 +50,7 @@ def wheels_for_other_systems_only(symptom: Symptom = seen("uv-other-platform-onl
 def _system_and_machine(tag: str) -> tuple[str, str]:
     """`macosx_15_0_x86_64` is (macosx, x86_64); a Mac's universal wheels serve both."""
     match = re.fullmatch(
-        r"(manylinux|musllinux|linux|macosx|win)\w{0,12}?(?:_\d{1,2}){0,2}_(x86_64|aarch64|arm64|amd64|i686|universal2)",
-        tag,
+        r"(manylinux|musllinux|linux|macosx|win)\w{0,12}?(?:_\d{1,2}){0,2}_(x86_64|aarch64|arm64|amd64|i686|universal2)", tag
     )
     return (match[1], match[2]) if match else ("", "")
 
@@ -73,18 +69,18 @@ def resolver_finds_wheels_for_other_systems(
 
 
 @rule("extension-without-platform-build", "likely")
-def triton_is_for_linux(
-    _said: Symptom = seen("no-working-triton"), platform: Platform = one(system="windows")
-) -> Verdict:
+def triton_is_for_linux(_said: Symptom = seen("no-working-triton"), platform: Platform = one(system="windows")) -> Verdict:
     """torch.compile wants Triton, which has no wheels of its makers for Windows."""
     return platform.get("wsl") is None and {"name": "triton"}
 
 
 @rule("extension-without-platform-build", "likely")
 def a_build_for_processors_on_another_system(
-    _said: Symptom = seen("bitsandbytes-for-cpu"), platform: Platform = one(system=("windows", "macos")), trains: Symptom | None = seen("epoch-with-its-loss"),
+    _said: Symptom = seen("bitsandbytes-for-cpu"),
+    platform: Platform = one(system=("windows", "macos")),
+    trains: Symptom | None = seen("epoch-with-its-loss"),
     torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Its releases of that time have GPU code for Linux only, and fall back to the processor elsewhere; who does not use it trains on.
 
     Beside a torch without a GPU build every release says so.
@@ -95,9 +91,10 @@ def a_build_for_processors_on_another_system(
 
 @rule("extension-without-platform-build", "likely")
 def a_package_for_linux_alone(
-    symptom: Symptom = seen("pip-linux-only-package"), platform: Platform = one(system=("windows", "macos")),
+    symptom: Symptom = seen("pip-linux-only-package"),
+    platform: Platform = one(system=("windows", "macos")),
     part: Symptom | None = seen("cuda-part-of-tensorflow-not-offered"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The package has wheels for Linux only; nobody wants it itself where it is a part of TensorFlow's."""
     wanted = part is None or platform.system == "macos"
     return wanted and platform.get("wsl") is None and {"name": symptom.name}
@@ -105,9 +102,12 @@ def a_package_for_linux_alone(
 
 @text_rule("extension-without-platform-build", "likely")
 def extension_is_for_cuda_alone(
-    symptom: Symptom = seen(tag="bitsandbytes-for-cuda"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="of-amds"),
-    other: Gpu | None = one(vendor="nvidia"), nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="bitsandbytes-for-cuda"),
+    card: Gpu | None = one(vendor="amd"),
+    named: Symptom | None = seen(tag="of-amds"),
+    other: Gpu | None = one(vendor="nvidia"),
+    nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
+) -> Verdict:
     """The wheel has code for CUDA and for processors, and the GPU is AMD's."""
     ours = card is not None or named is not None
     name = "xformers" if symptom.id.startswith("xformers") else "bitsandbytes"
@@ -116,17 +116,17 @@ def extension_is_for_cuda_alone(
 
 @text_rule("extension-without-platform-build", "likely")
 def nothing_of_triton_for_windows(
-    symptom: Symptom = seen("pip-no-version"), platform: Platform = one(system="windows"), offline: Symptom | None = seen(tag="pip-index-not-reached")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version"),
+    platform: Platform = one(system="windows"),
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
+) -> Verdict:
     """Its makers publish it for Linux alone."""
     named = symptom.name in ("triton", "vllm", "deepspeed") and symptom.get("offered") in ("none", "", None)
     return offline is None and named and platform.get("wsl") is None and {"name": symptom.name}
 
 
 @text_rule("extension-without-platform-build", "likely")
-def phone_has_no_wheels(
-    symptom: Symptom = seen(tag="pip-offers-none"), _phone: Symptom = seen("android-system-shown")
-) -> Verdict:
+def phone_has_no_wheels(symptom: Symptom = seen(tag="pip-offers-none"), _phone: Symptom = seen("android-system-shown")) -> Verdict:
     """Wheels for Linux are not for Android, whose libraries are others."""
     name = offered_nothing(symptom)
     return bool(name and (pythons(name) or COMPILED.fullmatch(name))) and {"name": symptom.name, "platform": "Android"}
@@ -147,9 +147,11 @@ def refused_wheel_is_for_another_machine(
 
 @text_rule("extension-without-platform-build", "likely")
 def nothing_is_offered_to_intels_macs(
-    symptom: Symptom = seen("uv-no-platform-tag"), offer: Symptom | None = seen("uv-wheels-for-platforms"), chip: Gpu | None = one(vendor="apple"),
+    symptom: Symptom = seen("uv-no-platform-tag"),
+    offer: Symptom | None = seen("uv-wheels-for-platforms"),
+    chip: Gpu | None = one(vendor="apple"),
     named: Symptom | None = seen("apple-chip-named", "apple-chip-in-words", "apple-silicon-in-words"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Who asks is built for Intel's processors, and nobody tells of Apple's chip, on which that would be the wrong Python."""
     asks = re.fullmatch(r"macosx_\d{2}_\d{1,2}_x86_64", str(symptom.have)) is not None
     served = offer is not None and re.search(r"\bmacosx_\w{3,12}_(?:x86_64|universal2)\b", str(offer.offered))
@@ -160,14 +162,22 @@ def nothing_is_offered_to_intels_macs(
 def offered_wheels_are_for_other_processors(symptom: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """Wheels for Linux are offered, and none for this processor."""
     match = re.fullmatch(r"(?:many|musl)linux_\d_\d{1,2}_(\w{3,12})", str(symptom.have))
-    return bool(match) and "linux" in str(symptom.offered) and not re.search(r"_" + str(match and match[1]) + r"\b", str(symptom.offered)) and {"name": symptom.name}  # fmt: skip
+    return (
+        bool(match)
+        and "linux" in str(symptom.offered)
+        and not re.search(r"_" + str(match and match[1]) + r"\b", str(symptom.offered))
+        and {"name": symptom.name}
+    )
 
 
 @text_rule("extension-without-platform-build", "likely")
 def package_is_not_made_for_this_processor(
-    symptom: Symptom = seen(tag="pip-offers-none"), _arm: Symptom = seen(tag="arm-shown"), offline: Symptom | None = seen(tag="pip-index-not-reached"), python: PythonEnv | None = None,
+    symptom: Symptom = seen(tag="pip-offers-none"),
+    _arm: Symptom = seen(tag="arm-shown"),
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    python: PythonEnv | None = None,
     platform: Platform | None = one(system=("windows", "macos")),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """uname names ARM's processor, and pip is offered nothing of a package that is made for Intel's."""
     name = nothing_offered(symptom)
     aside = offline is not None or platform is not None
@@ -187,10 +197,7 @@ def _system(knew: Params, platform: Platform | None, symptom: Symptom | None, na
     if platform and platform.get("system"):
         return plain_system(platform)
     name = str((symptom.get("system") or symptom.get("have")) if symptom else knew.get("platform") or "").lower()
-    return next(
-        (system for mark, system in (*_TAGS, ("windows", "windows"), ("mac", "macos")) if name.startswith(mark)),
-        "",
-    )
+    return next((system for mark, system in (*_TAGS, ("windows", "windows"), ("mac", "macos")) if name.startswith(mark)), "")
 
 
 def _machine(platform: Platform | None, symptom: Symptom | None, arm: Symptom | None) -> str:
@@ -243,10 +250,16 @@ def _on_linux(program: Program | None, package: str, system: str, machine: str, 
 
 @mends("extension-without-platform-build")
 def what_serves_the_system(
-    knew: Params, platform: Platform | None = None, torch: Torch | None = None, symptom: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
-    named: Symptom | None = seen(tag="windows-without-build mac-without-build"), arm: Symptom | None = seen("processor-of-arm-answers", "aarch64-in-words"),
-    phone: Symptom | None = seen("android-system-shown"), gpu: Gpu | None = None, hip: Symptom | None = seen("torch-for-rocm-named-by-a-build", "rocm-torch-installed"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    platform: Platform | None = None,
+    torch: Torch | None = None,
+    symptom: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
+    named: Symptom | None = seen(tag="windows-without-build mac-without-build"),
+    arm: Symptom | None = seen("processor-of-arm-answers", "aarch64-in-words"),
+    phone: Symptom | None = seen("android-system-shown"),
+    gpu: Gpu | None = None,
+    hip: Symptom | None = seen("torch-for-rocm-named-by-a-build", "rocm-torch-installed"),
+) -> Params:
     """A release or another package that is made for the system; else the system that it is made for, or its sources."""
     package = _plain(str(knew.get("name") or ""))
     program = program_of(package) if package else next(iter(named_programs(knew)), None)
@@ -266,9 +279,11 @@ def what_serves_the_system(
 
 @text_rule("extension-without-platform-build", "likely")
 def index_is_of_linux_alone(
-    symptom: Symptom = seen("pip-no-version", offered="none"), index: Symptom = seen("index-url-of-torch", "pip-single-index"), offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version", offered="none"),
+    index: Symptom = seen("index-url-of-torch", "pip-single-index"),
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
     platform: Platform = one(system=("windows", "macos")),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """pytorch.org has its builds for ROCm for Linux, and for CUDA and XPU none for Macs: another number in the address changes nothing."""
     match = _TORCH_INDEX.search(str(index.get("index")))
     lacks = match is not None and (match["kind"] == "rocm" or platform.system == "macos")
@@ -279,8 +294,11 @@ def index_is_of_linux_alone(
 
 @mends("extension-without-platform-build")
 def torch_of_this_system(
-    knew: Params, _none: Symptom = seen("pip-no-version", offered="none"), card: Gpu | None = one(vendor="amd"), platform: Platform = one(system=("windows", "macos")),
-) -> Params:  # fmt: skip
+    knew: Params,
+    _none: Symptom = seen("pip-no-version", offered="none"),
+    card: Gpu | None = one(vendor="amd"),
+    platform: Platform = one(system=("windows", "macos")),
+) -> Params:
     """An index of pytorch.org has nothing for it: AMD's own has builds for Windows, and PyPI's torch is a Mac's."""
     if not str(knew.get("name")).startswith("https://download.pytorch.org/whl/"):
         return {}

@@ -31,11 +31,7 @@ def in_range(known: list[str], want: str) -> list[str]:
 
 def python_of_tag(wheel: Symptom | None) -> list[str]:
     """A wheel's own name tells its Python: `cp310`."""
-    tag = (
-        re.match(r"cp(\d)(\d{1,2})\b", str(wheel.get("tag") or ""))
-        if wheel and wheel.id == "wheel-tag-refused"
-        else None
-    )
+    tag = re.match(r"cp(\d)(\d{1,2})\b", str(wheel.get("tag") or "")) if wheel and wheel.id == "wheel-tag-refused" else None
     return [f"{tag[1]}.{tag[2]}"] if tag else []
 
 

@@ -25,9 +25,7 @@ def _manylinux(tag: str) -> tuple[int, str] | None:
     if name in old:
         return old[name], machine
     parts = tag.split("_", 3)
-    return (
-        (int(parts[2]), parts[3]) if parts[:2] == ["manylinux", "2"] and len(parts) > 3 and parts[2].isdigit() else None
-    )
+    return (int(parts[2]), parts[3]) if parts[:2] == ["manylinux", "2"] and len(parts) > 3 and parts[2].isdigit() else None
 
 
 def _older_libc(have_: str, offered: str, name: str) -> Verdict:
@@ -54,21 +52,20 @@ def no_platform_tag_for_the_libc(
 
 @rule("glibc-too-old-for-wheel", "likely")
 def no_wheel_for_this_libc(
-    symptom: Symptom = seen("pip-no-version"), system: Distribution = one(), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version"),
+    system: Distribution = one(),
+    python: PythonEnv | None = None,
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
+) -> Verdict:
     """The Python would do, and every wheel wants a newer glibc, or there is none at all (musl)."""
     rows = [
         row
         for row in builds()
-        if symptom.name == "torch"
-        and row.glibc
-        and (not release_asked_for(symptom) or row.torch == release_asked_for(symptom))
+        if symptom.name == "torch" and row.glibc and (not release_asked_for(symptom) or row.torch == release_asked_for(symptom))
     ]
     fits = python is None or supported(symptom.name, python.version, release_asked_for(symptom)) is True
     least = min((row.glibc for row in rows), key=version_key, default="")
-    lacking = system.get("id") == "alpine" or (
-        bool(least and libc_of(system)) and version_key(libc_of(system)) < version_key(least)
-    )
+    lacking = system.get("id") == "alpine" or (bool(least and libc_of(system)) and version_key(libc_of(system)) < version_key(least))
     return bool(rows) and offline is None and fits and lacking and {"want": least}
 
 
@@ -79,9 +76,7 @@ def _newer_libc(symptom: Symptom, have: str) -> Verdict:
 
 
 @rule("glibc-too-old-for-wheel", "likely")
-def refused_wheel_is_for_a_newer_libc(
-    symptom: Symptom = seen("wheel-tag-refused"), system: Distribution = one()
-) -> Verdict:
+def refused_wheel_is_for_a_newer_libc(symptom: Symptom = seen("wheel-tag-refused"), system: Distribution = one()) -> Verdict:
     """`manylinux_2_28` in a wheel's name, and an older libc."""
     return _newer_libc(symptom, libc_of(system))
 
@@ -107,9 +102,7 @@ def installed_wheel_wants_a_newer_libc(torch: Torch, system: Distribution = one(
 
 
 @text_rule("glibc-too-old-for-wheel", "likely")
-def symbols_of_a_newer_libc_are_listed(
-    wanted: Symptom = seen("glibc-symbol-listed"), system: Distribution = one()
-) -> Verdict:
+def symbols_of_a_newer_libc_are_listed(wanted: Symptom = seen("glibc-symbol-listed"), system: Distribution = one()) -> Verdict:
     """A library's own list of what it wants, and the libc that is there."""
     have = str(system.get("glibc") or "")
     return bool(have) and version_key(have) < version_key(wanted.want) and {"have": have, "want": wanted.want}
@@ -117,9 +110,12 @@ def symbols_of_a_newer_libc_are_listed(
 
 @text_rule("glibc-too-old-for-wheel", "likely")
 def offers_end_before_what_is_asked(
-    symptom: Symptom = seen("pip-no-version"), system: Distribution | None = None, statement: Symptom | None = seen("older-centos-in-words"),
-    python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version"),
+    system: Distribution | None = None,
+    statement: Symptom | None = seen("older-centos-in-words"),
+    python: PythonEnv | None = None,
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
+) -> Verdict:
     """pip offers older releases alone, or none where no wheel is made for so old a libc; the Python is not to blame."""
     have, asked = known_libc(system, statement), str(symptom.get("asked") or "").lstrip("= ")
     if offline is not None or not have or not symptom.get("offered"):
@@ -134,9 +130,7 @@ def offers_end_before_what_is_asked(
 
 @text_rule("glibc-too-old-for-wheel", "likely")
 def musl_has_no_wheels(
-    symptom: Symptom = seen(tag="pip-offers-none"),
-    system: Distribution = one(id="alpine"),
-    python: PythonEnv | None = None,
+    symptom: Symptom = seen(tag="pip-offers-none"), system: Distribution = one(id="alpine"), python: PythonEnv | None = None
 ) -> Verdict:
     """There is no wheel for musl, where others have one for every Python that is in use."""
     name = offered_nothing(symptom)
@@ -157,17 +151,15 @@ def older_libc_and_the_offer_is_cut(
     symptom: Symptom = seen("uv-no-platform-tag"), offer: Symptom | None = seen("uv-wheels-for-platforms")
 ) -> Verdict:
     """uv names what the system takes; wheels of its processor are mostly made for a newer libc."""
-    return (
-        offer is None
-        and bool(_OLDER_LIBC.fullmatch(str(symptom.have)))
-        and {"have": symptom.have, "file": symptom.name}
-    )
+    return offer is None and bool(_OLDER_LIBC.fullmatch(str(symptom.have))) and {"have": symptom.have, "file": symptom.name}
 
 
 @text_rule("glibc-too-old-for-wheel", "likely")
 def wheel_is_for_any_python_and_was_refused(
-    symptom: Symptom = seen("wheel-tag-refused"), platform: Platform | None = one(system=("windows", "macos")), arm: Symptom | None = seen(tag="arm-shown")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("wheel-tag-refused"),
+    platform: Platform | None = one(system=("windows", "macos")),
+    arm: Symptom | None = seen(tag="arm-shown"),
+) -> Verdict:
     """`abi3` and `py3` serve every later Python; what is left of the tag is the libc."""
     any_python = symptom.get("abi") == "abi3" or str(symptom.get("tag")).startswith("py3")
     newer = re.match(r"manylinux_2_(2[89]|3\d|4\d)_x86_64", str(symptom.get("os")))
@@ -198,9 +190,15 @@ def _that_old(have: str, python: PythonEnv | None) -> TorchBuild | None:
 
 @mends("glibc-too-old-for-wheel")
 def what_runs_on_this_libc(
-    knew: Params, system: Distribution | None = None, torch: Torch | None = None, python: PythonEnv | None = None, symptom: Symptom | None = seen(tag="wheel-refused"),
-    musl: Symptom | None = seen(tag="musl-system"), plus: Symptom | None = seen(tag="libstdc-too-old"), tagged: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    system: Distribution | None = None,
+    torch: Torch | None = None,
+    python: PythonEnv | None = None,
+    symptom: Symptom | None = seen(tag="wheel-refused"),
+    musl: Symptom | None = seen(tag="musl-system"),
+    plus: Symptom | None = seen(tag="libstdc-too-old"),
+    tagged: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
+) -> Params:
     """A release of torch whose wheels this libc takes; a system with a newer one; musl takes none of them."""
     if (
         musl is not None
@@ -217,9 +215,11 @@ def what_runs_on_this_libc(
     row = _that_old(have, python) if of_torch and have else None
     friends = companions(row.torch) if row else None
     return {
-        "least": knew.get("want") or (next((build.glibc for build in builds() if build.glibc), None)), "release": row.torch if row else None,
-        "torchvision": friends.torchvision if friends else None, "index": index_url(row.variant) if row else None,
-    }  # fmt: skip
+        "least": knew.get("want") or (next((build.glibc for build in builds() if build.glibc), None)),
+        "release": row.torch if row else None,
+        "torchvision": friends.torchvision if friends else None,
+        "index": index_url(row.variant) if row else None,
+    }
 
 
 @mends("glibc-too-old-for-wheel")

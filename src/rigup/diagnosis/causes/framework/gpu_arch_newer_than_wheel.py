@@ -2,14 +2,7 @@
 
 import re
 
-from rigup.diagnosis.causes.framework.code_for_chip import (
-    isa_of,
-    left_behind,
-    newer_than_most,
-    of_today,
-    refused,
-    why_unserved,
-)
+from rigup.diagnosis.causes.framework.code_for_chip import isa_of, left_behind, newer_than_most, of_today, refused, why_unserved
 from rigup.diagnosis.causes.framework.torch_builds import a_build_that_serves_the_card
 from rigup.diagnosis.rule import Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.chips import isa_of_capability, isa_order, relative_age, why_not
@@ -29,36 +22,38 @@ def above_the_range(gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("to
 
 
 @rule("gpu-arch-newer-than-wheel")
-def torch_refuses_a_newer_card(
-    gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("torch-cannot-serve-card")
-) -> Verdict:
+def torch_refuses_a_newer_card(gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("torch-cannot-serve-card")) -> Verdict:
     """torch counts machine code alone: what it could compile from PTX it does not trust."""
     return gpu.isa == symptom.isa and refused(symptom) == "newer-chip"
 
 
 @rule("gpu-arch-newer-than-wheel", "possible")
 def no_image_for_a_recent_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen(tag="code-list-of-a-library"),
+    gpu: Gpu = one(vendor="nvidia"),
+    _said: Symptom = seen("no-kernel-image"),
+    library: Symptom | None = seen(tag="code-list-of-a-library"),
     torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Nothing tells what torch was built for, and most of its releases are older than the card."""
     unknown = torch is None or not torch.knows("code")
     return unknown and library is None and newer_than_most(gpu.isa)
 
 
 @rule("gpu-arch-newer-than-wheel", "likely")
-def compiler_does_not_know_the_card_yet(
-    _said: Symptom = seen("nvrtc-unknown-arch"), gpu: Gpu | None = one(vendor="nvidia")
-) -> Verdict:
+def compiler_does_not_know_the_card_yet(_said: Symptom = seen("nvrtc-unknown-arch"), gpu: Gpu | None = one(vendor="nvidia")) -> Verdict:
     """NVRTC is asked for an architecture that came after it."""
     return gpu is None or not gpu.knows("isa") or of_today(gpu.isa)
 
 
 @rule("gpu-arch-newer-than-wheel", "possible")
 def no_image_for_the_newest_generation(
-    symptom: Symptom = seen("no-kernel-image"), named: Symptom = seen(tag="newest-generation"), torch: Torch | None = None, gpu: Gpu | None = one(vendor="nvidia"),
-    library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"), older: Symptom | None = seen("older-generation-named"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("no-kernel-image"),
+    named: Symptom = seen(tag="newest-generation"),
+    torch: Torch | None = None,
+    gpu: Gpu | None = one(vendor="nvidia"),
+    library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"),
+    older: Symptom | None = seen("older-generation-named"),
+) -> Verdict:
     """As with a card that a tool lists, where only the person's words tell of its generation, and of no other."""
     unknown = torch is None or not torch.knows("code")
     return unknown and gpu is None and library is None and older is None and {"said": symptom.id, "named": named.id}

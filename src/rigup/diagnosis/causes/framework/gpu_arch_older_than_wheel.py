@@ -1,13 +1,6 @@
 """The GPU is older than all that this build was compiled for."""
 
-from rigup.diagnosis.causes.framework.code_for_chip import (
-    _todays_code,
-    isa_of,
-    left_behind,
-    of_today,
-    refused,
-    why_unserved,
-)
+from rigup.diagnosis.causes.framework.code_for_chip import _todays_code, isa_of, left_behind, of_today, refused, why_unserved
 from rigup.diagnosis.causes.framework.torch_builds import a_build_that_serves_the_card
 from rigup.diagnosis.causes.pci import NVIDIA
 from rigup.diagnosis.rule import Every, Passes, Verdict, every, mends, one, rule, seen, text_rule
@@ -20,8 +13,8 @@ _COMPARABLE = 0.5  # share of a served card's memory from which on a card beside
 
 @rule("gpu-arch-older-than-wheel")
 def card_older_than_the_code(
-    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), symptom: Symptom = seen("torch-cannot-serve-card", "no-kernel-image"),
-) -> Verdict:  # fmt: skip
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), symptom: Symptom = seen("torch-cannot-serve-card", "no-kernel-image")
+) -> Verdict:
     """There is code for newer cards and none for this one, and the program came to feel it."""
     return why_unserved(gpu, torch) == "older-chip" and (symptom.get("isa") in (None, gpu.isa))
 
@@ -34,9 +27,11 @@ def _worth_as_much(gpu: Gpu, cards: Every[Gpu], torch: Torch) -> bool:
 
 @rule("gpu-arch-older-than-wheel")
 def old_card_that_nobody_used_yet(
-    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), bus: Every[PciDevice] = every(PciDevice, vendor_id=NVIDIA),
+    gpu: Gpu = one(vendor="nvidia"),
+    torch: Torch = one(),
+    bus: Every[PciDevice] = every(PciDevice, vendor_id=NVIDIA),
     cards: Every[Gpu] = every(Gpu, vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The same, where nothing failed. Beside a card that is served and far larger an old one is there for the screen."""
     if why_unserved(gpu, torch) != "older-chip":
         return False
@@ -48,8 +43,8 @@ def old_card_that_nobody_used_yet(
 
 @rule("gpu-arch-older-than-wheel")
 def old_card_in_a_report(
-    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Passes(of_today)),
-) -> Verdict:  # fmt: skip
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Passes(of_today))
+) -> Verdict:
     """A report lists the card beside the build; that torch may say it is available proves nothing."""
     if torch.get("available") is False or why_unserved(gpu, torch) != "older-chip":
         return False
@@ -72,27 +67,26 @@ def below_the_range(gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("to
 
 
 @rule("gpu-arch-older-than-wheel")
-def torch_refuses_an_older_card(
-    gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("torch-cannot-serve-card")
-) -> Verdict:
+def torch_refuses_an_older_card(gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("torch-cannot-serve-card")) -> Verdict:
     """torch's list has numbers above the card's, and none that would serve it."""
     return gpu.isa == symptom.isa and refused(symptom) == "older-chip"
 
 
 @rule("gpu-arch-older-than-wheel", "likely")
 def no_image_for_a_dropped_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen(tag="code-list-of-a-library"),
-    torch: Torch | None = None, own: Symptom | None = seen("ggml-finds-devices"),
-) -> Verdict:  # fmt: skip
+    gpu: Gpu = one(vendor="nvidia"),
+    _said: Symptom = seen("no-kernel-image"),
+    library: Symptom | None = seen(tag="code-list-of-a-library"),
+    torch: Torch | None = None,
+    own: Symptom | None = seen("ggml-finds-devices"),
+) -> Verdict:
     """Nothing tells what torch was built for, and no build of today serves the card; llama.cpp and its kin are no torch."""
     unknown = (torch is None and own is None) or (torch is not None and not torch.knows("code"))
     return unknown and library is None and isa_order(gpu.isa) < min(isa_order(code) for code in _todays_code())
 
 
 @rule("gpu-arch-older-than-wheel", "likely")
-def compiler_knows_the_card_no_more(
-    _said: Symptom = seen("nvrtc-unknown-arch"), gpu: Gpu = one(vendor="nvidia")
-) -> Verdict:
+def compiler_knows_the_card_no_more(_said: Symptom = seen("nvrtc-unknown-arch"), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """NVRTC is asked for an architecture that it has dropped."""
     return not of_today(gpu.isa)
 
@@ -106,7 +100,7 @@ def toolkit_has_dropped_the_card(symptom: Symptom = seen(tag="chip-unknown-to-co
 @text_rule("gpu-arch-older-than-wheel", "likely")
 def the_warnings_first_line_and_an_older_card(
     _said: Symptom = seen("card-and-its-capability-cut"), gpu: Gpu = one(vendor="nvidia"), torch: Torch = one()
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """torch names a card and its capability so only where it warns; what it warns of was cut off."""
     code = list(torch.get("code") or [])
     return bool(code) and relative_age(why_not(gpu.isa, code), code) == "older-chip"

@@ -5,19 +5,15 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.numpy_ceilings import numpy_below
 from rigup.machine.kinds import Package, Platform
 
-_CALLED = {
-    "pytorch": "torch",
-    "tensorflow-intel": "tensorflow",
-    "tensorflow-cpu": "tensorflow",
-    "tensorflow-gpu": "tensorflow",
-}
+_CALLED = {"pytorch": "torch", "tensorflow-intel": "tensorflow", "tensorflow-cpu": "tensorflow", "tensorflow-gpu": "tensorflow"}
 
 
 @rule("numpy-newer-than-build")
 def numpy_above_the_ceiling_of_a_framework(
     framework: Package = one(name=("torch", "pytorch", "tensorflow", "tensorflow-intel", "tensorflow-cpu", "tensorflow-gpu")),
-    numpy: Package = one(name="numpy"), platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    numpy: Package = one(name="numpy"),
+    platform: Platform | None = None,
+) -> Verdict:
     """Both stand in one environment, and the release of the framework goes with NumPy below another one."""
     if framework.get("env") != numpy.get("env"):
         return False

@@ -12,9 +12,7 @@ NO_WINDOWS = lazy_regex(r"mlx|mlx-(?:lm|vlm|whisper)|flash-attn-3|nccl|torch-xla
 NO_MAC = lazy_regex(
     r"cupy-cuda\w{2,4}|cupy-rocm[\w-]{2,6}|onnxruntime-gpu|tensorrt(?:[-_]cu\d{2}\w{0,12})?|tensorflow-gpu|torch-tensorrt|paddlepaddle-gpu|mxnet-cu\d{2,3}|intel-extension-for-(?:pytorch|tensorflow)|torch-directml|dgl-cu\d{2,3}|nvidia-\w[\w-]{1,40}"
 )
-WINDOWS = lazy_regex(
-    r"onnxruntime-directml|tensorflow-directml(?:-plugin)?|tensorflow-intel|triton-windows|pywin32|wmi"
-)
+WINDOWS = lazy_regex(r"onnxruntime-directml|tensorflow-directml(?:-plugin)?|tensorflow-intel|triton-windows|pywin32|wmi")
 MAC = lazy_regex(r"tensorflow-(?:macos|metal)|jax-metal|mlx-metal|coremltools-metal|pyobjc[\w-]{0,40}")
 COMPILED = lazy_regex(
     r"xformers|tensorrt(?:[-_]cu\d{2}\w{0,12})?|tensorflow-(?:gpu|macos|metal|rocm|intel)|intel-extension-for-(?:pytorch|tensorflow)|cupy-cuda\w{2,4}|jaxlib|paddlepaddle(?:-gpu)?|open3d|mxnet-cu\d{2,3}|mlx|torch-(?:scatter|sparse|cluster)|numba|onnxruntime-\w{3,10}"

@@ -26,17 +26,16 @@ def made_anew(starter: Symptom, tested: Symptom | None, fitting: str, windows: b
     if launcher is None:
         return {}
     python = ".".join(str(tested.python).split(".")[:2]) if tested else launcher.python or fitting
-    got = (
-        {"own_python": python, "own_python_elsewhere": None}
-        if windows
-        else {"own_python": None, "own_python_elsewhere": python}
-    )
+    got = {"own_python": python, "own_python_elsewhere": None} if windows else {"own_python": None, "own_python_elsewhere": python}
     return {**got, "venv": path, "file": launcher.file, "line": launcher.line_for(python)}
 
 
 def web_ui_has_its_own_way(
-    _said: Symptom = seen("webui-torch-no-gpu"), own: Symptom = seen("embedded-python-typed"), torch: Torch | None = None, gpu: Gpu | None = one(isa=("sm_100", "sm_120")),
-) -> Params:  # fmt: skip
+    _said: Symptom = seen("webui-torch-no-gpu"),
+    own: Symptom = seen("embedded-python-typed"),
+    torch: Torch | None = None,
+    gpu: Gpu | None = one(isa=("sm_100", "sm_120")),
+) -> Params:
     """Its release asks for one torch, which nobody shows; that one is from before the newest cards."""
     windows = str(own.python)[1:2] == ":"
     plain = torch is None and gpu is None

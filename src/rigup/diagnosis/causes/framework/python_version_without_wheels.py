@@ -3,20 +3,8 @@
 import re
 
 from rigup.diagnosis.causes.directml.packages import OF_DIRECTML
-from rigup.diagnosis.causes.framework.fitting_pythons import (
-    in_range,
-    nearest,
-    plain_release,
-    python_of_tag,
-    pythons_of,
-    release_named,
-)
-from rigup.diagnosis.causes.framework.offered_packages import (
-    COMPILED,
-    is_of_another_system,
-    nothing_offered,
-    offered_nothing,
-)
+from rigup.diagnosis.causes.framework.fitting_pythons import in_range, nearest, plain_release, python_of_tag, pythons_of, release_named
+from rigup.diagnosis.causes.framework.offered_packages import COMPILED, is_of_another_system, nothing_offered, offered_nothing
 from rigup.diagnosis.causes.framework.own_environments import made_anew
 from rigup.diagnosis.causes.framework.programs import plain_system
 from rigup.diagnosis.causes.framework.pythons_there import pythons_there
@@ -30,10 +18,34 @@ from rigup.knowledge.wheels import families
 from rigup.machine.kinds import Distribution, Platform, PythonEnv, Symptom
 
 _COMPILED = (
-    "jaxlib", "triton", "numba", "llvmlite", "onnxruntime", "onnxruntime-gpu", "xformers", "spacy", "open3d", "tensorflow-gpu",
-    "tensorflow-cpu", "paddlepaddle", "paddlepaddle-gpu", "mxnet", "dgl", "faiss-gpu", "ctranslate2", "tensorrt", "cntk",
-    "cntk-gpu", "mindspore-gpu", "mindspore", "numpy", "scipy", "h5py", "mediapipe", "tflite-runtime",
-)  # fmt: skip
+    "jaxlib",
+    "triton",
+    "numba",
+    "llvmlite",
+    "onnxruntime",
+    "onnxruntime-gpu",
+    "xformers",
+    "spacy",
+    "open3d",
+    "tensorflow-gpu",
+    "tensorflow-cpu",
+    "paddlepaddle",
+    "paddlepaddle-gpu",
+    "mxnet",
+    "dgl",
+    "faiss-gpu",
+    "ctranslate2",
+    "tensorrt",
+    "cntk",
+    "cntk-gpu",
+    "mindspore-gpu",
+    "mindspore",
+    "numpy",
+    "scipy",
+    "h5py",
+    "mediapipe",
+    "tflite-runtime",
+)
 _LATE = 5  # quarters of a year: so long after a Python's release its wheels may not be there yet
 _FRESH = 1  # and of its own patches these come in the first months
 
@@ -44,9 +56,12 @@ def _system(platform: Platform | None) -> str:
 
 @rule("python-version-without-wheels")
 def no_wheel_for_this_python(
-    symptom: Symptom = seen("pip-no-version"), python: PythonEnv = one(), platform: Platform | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version"),
+    python: PythonEnv = one(),
+    platform: Platform | None = None,
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
     index: Symptom | None = seen("pip-looks-in"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The index was reached, and the table knows that this Python has no wheel there."""
     alone = str(index.get("variant")) if index else ""
     wanting = supported(symptom.name, python.version, release_asked_for(symptom), _system(platform), alone) is False
@@ -56,9 +71,11 @@ def no_wheel_for_this_python(
 
 @rule("python-version-without-wheels", "possible")
 def no_wheel_and_nobody_tells_the_python(
-    symptom: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version"),
+    python: PythonEnv | None = None,
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
     alone: Symptom | None = seen("pip-single-index"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Nothing was offered of a package whose wheels are made for certain Pythons."""
     nothing = symptom.offered in ("none", "") if symptom.knows("offered") else not symptom.get("asked")
     elsewhere = alone is not None and symptom.name not in OF_TORCH  # such an index has torch's own packages only
@@ -68,16 +85,12 @@ def no_wheel_and_nobody_tells_the_python(
 
 @rule("python-version-without-wheels", "possible")
 def no_wheel_of_a_release_and_the_list_is_cut(
-    symptom: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached")
+) -> Verdict:
     """What was offered nobody shows; one release was asked for that was never made for every Python."""
     release = release_asked_for(symptom).partition("+")[0]
     cut = not symptom.knows("offered") and bool(release and pythons(symptom.name)) and offline is None
-    return (
-        cut
-        and (python is None or supported(symptom.name, python.version, release) is not True)
-        and {"name": symptom.name}
-    )
+    return cut and (python is None or supported(symptom.name, python.version, release) is not True) and {"name": symptom.name}
 
 
 @rule("python-version-without-wheels", "possible")
@@ -97,9 +110,11 @@ def _with_wheels(symptom: Symptom) -> list[str]:
 
 @rule("python-version-without-wheels", "likely")
 def the_release_is_older_than_all_offered(
-    symptom: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version"),
+    python: PythonEnv | None = None,
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
     platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The index holds newer releases only: the one that was asked for has no wheel for this Python."""
     offered, asked = _with_wheels(symptom), release_asked_for(symptom)
     older = offline is None and bool(asked and offered) and version_key(asked) < version_key(offered[0])
@@ -120,9 +135,11 @@ def nothing_offered_but_what_has_no_wheels(
 
 @rule("python-version-without-wheels", "likely")
 def uv_finds_nothing_for_this_python(
-    symptom: Symptom = seen("uv-nothing-for-this-platform"), python: PythonEnv = one(), platform: Platform | None = None,
+    symptom: Symptom = seen("uv-nothing-for-this-platform"),
+    python: PythonEnv = one(),
+    platform: Platform | None = None,
     other: Symptom | None = seen("uv-other-platform-only"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """uv speaks of the platform where it means the Python too; the table knows that this one has no wheel."""
     wanting = supported(symptom.name, python.version, release_asked_for(symptom), _system(platform)) is False
     return other is None and wanting and {"name": symptom.name, "have": python.version}
@@ -130,9 +147,10 @@ def uv_finds_nothing_for_this_python(
 
 @rule("python-version-without-wheels", "possible")
 def uv_finds_nothing_and_says_no_more(
-    symptom: Symptom = seen("uv-nothing-for-this-platform"), python: PythonEnv | None = None,
+    symptom: Symptom = seen("uv-nothing-for-this-platform"),
+    python: PythonEnv | None = None,
     other: Symptom | None = seen("uv-other-platform-only"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Older releases of uv give no hint; mostly it is the Python."""
     return other is None and python is None and bool(pythons(symptom.name)) and {"name": symptom.name}
 
@@ -151,9 +169,12 @@ def wheel_of_another_python(symptom: Symptom = seen("wheel-tag-refused"), python
 
 @text_rule("python-version-without-wheels", "possible")
 def index_had_nothing_for_a_recent_python(
-    symptom: Symptom = seen("pip-no-version"), python: PythonEnv = one(), index: Symptom = seen("pip-looks-in"), offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version"),
+    python: PythonEnv = one(),
+    index: Symptom = seen("pip-looks-in"),
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
     mac: Platform | None = one(system="macos"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """torch's own index had nothing; wheels for the newest Pythons came there months after them."""
     nothing = symptom.name == "torch" and symptom.get("offered") == "none" and not symptom.get("asked")
     recent = version_key(python.version)[:2] in [version_key(row)[:2] for row in pythons("torch")[:3]]
@@ -162,9 +183,12 @@ def index_had_nothing_for_a_recent_python(
 
 @text_rule("python-version-without-wheels", "possible")
 def newer_than_all_that_is_offered(
-    symptom: Symptom = seen("pip-no-version"), system: Distribution | None = None, statement: Symptom | None = seen("older-centos-in-words"),
-    python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version"),
+    system: Distribution | None = None,
+    statement: Symptom | None = seen("older-centos-in-words"),
+    python: PythonEnv | None = None,
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
+) -> Verdict:
     """Newer releases are held back from this Python or this libc; mostly it is the Python, where no libc is told to be old."""
     asked, newest = str(symptom.get("asked") or ""), str(symptom.get("offered") or "").rpartition(",")[2].strip()
     if offline is not None or not asked.startswith("==") or newest in ("", "none") or not pythons(symptom.name):
@@ -177,9 +201,7 @@ def newer_than_all_that_is_offered(
 
 
 @text_rule("python-version-without-wheels", "likely")
-def python_of_32_bits_has_none(
-    symptom: Symptom = seen(tag="pip-offers-none"), _narrow: Symptom = seen("python-of-32-bits")
-) -> Verdict:
+def python_of_32_bits_has_none(symptom: Symptom = seen(tag="pip-offers-none"), _narrow: Symptom = seen("python-of-32-bits")) -> Verdict:
     """Frameworks are built for 64 bits alone."""
     name = offered_nothing(symptom)
     return bool(name and (pythons(name) or COMPILED.fullmatch(name))) and {"name": symptom.name}
@@ -187,9 +209,12 @@ def python_of_32_bits_has_none(
 
 @text_rule("python-version-without-wheels", "possible")
 def compiled_package_has_nothing_to_offer(
-    symptom: Symptom = seen(tag="pip-offers-none"), platform: Platform | None = None, index: Symptom | None = seen("pip-single-index", "pip-connection-broken", "pip-could-not-fetch"),
-    phone: Symptom | None = seen("android-system-shown"), system: Distribution | None = one(id="alpine"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="pip-offers-none"),
+    platform: Platform | None = None,
+    index: Symptom | None = seen("pip-single-index", "pip-connection-broken", "pip-could-not-fetch"),
+    phone: Symptom | None = seen("android-system-shown"),
+    system: Distribution | None = one(id="alpine"),
+) -> Verdict:
     """A package that is built for each Python anew, and no reason is shown but the Python."""
     name = offered_nothing(symptom)
     plain = index is None and phone is None and system is None
@@ -206,47 +231,40 @@ def poetry_finds_no_wheel(symptom: Symptom = seen("poetry-has-no-candidate", "pi
 
 @text_rule("python-version-without-wheels", "likely")
 def release_is_older_than_all_that_is_offered(
-    symptom: Symptom = seen("pip-no-version"),
-    offline: Symptom | None = seen(tag="pip-index-not-reached"),
-    python: PythonEnv | None = None,
+    symptom: Symptom = seen("pip-no-version"), offline: Symptom | None = seen(tag="pip-index-not-reached"), python: PythonEnv | None = None
 ) -> Verdict:
     """A compiled package, asked for by a release that lies before all that the index has for this Python."""
     asked, offered = release_asked_for(symptom), str(symptom.get("offered") or "").split(",")[0].strip()
     known = symptom.name.lower().replace("_", "-") in _COMPILED and offered not in ("", "none")
     older = bool(asked) and version_key(asked) < version_key(offered)
-    return (
-        offline is None
-        and known
-        and older
-        and {"name": symptom.name, "have": python.get("version") if python else None}
-    )
+    return offline is None and known and older and {"name": symptom.name, "have": python.get("version") if python else None}
 
 
 @text_rule("python-version-without-wheels", "likely")
 def nothing_was_offered_to_a_new_python(
-    symptom: Symptom = seen("pip-no-version", offered="none"), _whole: Symptom = seen("pip-no-distribution"), python: PythonEnv = one(), offline: Symptom | None = seen("pip-connection-broken", "pip-could-not-fetch"),
-    alone: Symptom | None = seen("pip-single-index", "aarch64-in-words", tag="jetson-named"), platform: Platform | None = one(system="macos"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version", offered="none"),
+    _whole: Symptom = seen("pip-no-distribution"),
+    python: PythonEnv = one(),
+    offline: Symptom | None = seen("pip-connection-broken", "pip-could-not-fetch"),
+    alone: Symptom | None = seen("pip-single-index", "aarch64-in-words", tag="jetson-named"),
+    platform: Platform | None = one(system="macos"),
+) -> Verdict:
     """Wheels for new Pythons come late: those that the table has today were not there yet, or are not in that index.
 
     pip's second line tells its output from a sentence that quotes it.
     """
     newest = pythons(symptom.name)[:2]
     mine = ".".join(str(python.version).split(".")[:2])
-    return (
-        offline is None
-        and alone is None
-        and platform is None
-        and mine in newest
-        and {"name": symptom.name, "have": python.version}
-    )
+    return offline is None and alone is None and platform is None and mine in newest and {"name": symptom.name, "have": python.version}
 
 
 @text_rule("python-version-without-wheels", "likely")
 def index_lists_wheels_for_other_pythons(
-    symptom: Symptom = seen("pip-no-version"), listed: Symptom = seen("wheels-listed-by-python"), typed: Symptom | None = seen("pip-asked-by-a-named-python"),
+    symptom: Symptom = seen("pip-no-version"),
+    listed: Symptom = seen("wheels-listed-by-python"),
+    typed: Symptom | None = seen("pip-asked-by-a-named-python"),
     python: PythonEnv | None = None,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Somebody lists the package's files, and none of them is for the Python that pip was asked by."""
     named = (typed.get("python") or typed.get("pip") or typed.get("py")) if typed else None
     version = named or (python.get("version") if python else None)
@@ -269,39 +287,42 @@ def _of_its_first_months(pip: Symptom) -> bool:
 
 @text_rule("python-version-without-wheels", "possible")
 def nothing_was_offered_to_a_python_then_new(
-    symptom: Symptom = seen("pip-no-version", offered="none"), python: PythonEnv | None = None, pip: Symptom | None = seen("pip-tells-its-release-and-python"), other: Symptom | None = seen(tag="pythons-other-reasons"),
-    platform: Platform | None = one(system=("macos", "windows")), arm: Platform | None = one(architecture=("aarch64", "armv7l", "arm64", "i686", "ppc64le")), musl: Distribution | None = one(id="alpine"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-no-version", offered="none"),
+    python: PythonEnv | None = None,
+    pip: Symptom | None = seen("pip-tells-its-release-and-python"),
+    other: Symptom | None = seen(tag="pythons-other-reasons"),
+    platform: Platform | None = one(system=("macos", "windows")),
+    arm: Platform | None = one(architecture=("aarch64", "armv7l", "arm64", "i686", "ppc64le")),
+    musl: Distribution | None = one(id="alpine"),
+) -> Verdict:
     """The table has wheels for this Python today; they came months after it, and pip or the Python itself is of its first ones."""
     version = str(python.get("version")) if python else ""
     fresh = _of_its_first_patches(version) or (pip is not None and _of_its_first_months(pip))
     plain = all(reason is None for reason in (other, platform, arm, musl)) and not symptom.get("asked")
-    return (
-        plain
-        and fresh
-        and bool(pythons(symptom.name))
-        and {"name": symptom.name, **({"have": version} if version else {})}
-    )
+    return plain and fresh and bool(pythons(symptom.name)) and {"name": symptom.name, **({"have": version} if version else {})}
 
 
 @text_rule("python-version-without-wheels", "likely")
 def index_of_builds_has_none_for_this_python(
-    symptom: Symptom = seen(tag="pip-offers-none"), index: Symptom = seen("index-url-of-torch"), python: PythonEnv = one(), platform: Platform | None = None,
+    symptom: Symptom = seen(tag="pip-offers-none"),
+    index: Symptom = seen("index-url-of-torch"),
+    python: PythonEnv = one(),
+    platform: Platform | None = None,
     offline: Symptom | None = seen(tag="pip-index-not-reached"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The one index that was asked holds the wheels of a CUDA from before this Python."""
-    variant, system = (
-        str(index.index).rstrip("/").rpartition("/")[2],
-        str(platform.get("system") or "linux") if platform else "linux",
-    )
+    variant, system = (str(index.index).rstrip("/").rpartition("/")[2], str(platform.get("system") or "linux") if platform else "linux")
     wanting = supported(nothing_offered(symptom), python.version, "", system, variant) is False
     return offline is None and wanting and {"name": symptom.name, "have": python.version}
 
 
 @text_rule("python-version-without-wheels", "likely")
 def programs_installer_asks_for_a_torch_from_before(
-    symptom: Symptom = seen("installer-got-no-torch"), python: PythonEnv = one(), offline: Symptom | None = seen(tag="pip-index-not-reached"), platform: Platform | None = None
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("installer-got-no-torch"),
+    python: PythonEnv = one(),
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    platform: Platform | None = None,
+) -> Verdict:
     """The release of torch that the program pins was never made for this Python."""
     system = str(platform.get("system") or "linux") if platform else "linux"
     wanting = supported("torch", str(python.get("version") or ""), str(symptom.version), system) is False
@@ -310,27 +331,25 @@ def programs_installer_asks_for_a_torch_from_before(
 
 @mends("python-version-without-wheels")
 def a_python_that_has_wheels(
-    knew: Params, symptom: Symptom | None = seen(tag="wheel-refused"), python: PythonEnv | None = None, platform: Platform | None = None, index: Symptom | None = seen("pip-looks-in"),
-    poetry: Symptom | None = seen("poetry-has-no-candidate"), narrow: Symptom | None = seen("python-of-32-bits"), listed: Symptom | None = seen(tag="pythons-are-listed"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    symptom: Symptom | None = seen(tag="wheel-refused"),
+    python: PythonEnv | None = None,
+    platform: Platform | None = None,
+    index: Symptom | None = seen("pip-looks-in"),
+    poetry: Symptom | None = seen("poetry-has-no-candidate"),
+    narrow: Symptom | None = seen("python-of-32-bits"),
+    listed: Symptom | None = seen(tag="pythons-are-listed"),
+) -> Params:
     """One that is there and serves, else the one nearest to what is there for which the release has wheels; which release, the text tells, or nobody."""
     name = str(knew.get("name") or (symptom.get("name") if symptom else "") or "")
     poetry = poetry if poetry is not None and name in ("", poetry.get("name")) else None
     have = str(knew.get("have") or (python.get("version") if python else "") or "")
     program = program_of(name) if name else None
     name = "torch" if program and program.name == "torch" and name not in OF_TORCH else name
-    release = release_named(symptom) or plain_release(
-        str((poetry.get("version") if poetry else None) or knew.get("version") or "")
-    )
-    found = (
-        pythons_of(name, release, plain_system(platform), str(index.get("variant") or "") if index else "")
-        if name
-        else []
-    )
+    release = release_named(symptom) or plain_release(str((poetry.get("version") if poetry else None) or knew.get("version") or ""))
+    found = pythons_of(name, release, plain_system(platform), str(index.get("variant") or "") if index else "") if name else []
     if not found and program and program.on == "torch" and have and not release:
-        found = [
-            python for python in pythons("torch") if version_key(python) < version_key(have)[:2]
-        ]  # that one has none, the text says
+        found = [python for python in pythons("torch") if version_key(python) < version_key(have)[:2]]  # that one has none, the text says
     fitting = in_range(found, str(knew.get("want") or "")) or python_of_tag(symptom)
     wish = program.wish if program and plain_name(name) in program.packages and program.name != "onnxruntime" else ""
     wish = wish or (name if any(name in family.called for family in families()) else "")
@@ -347,15 +366,22 @@ def a_python_that_has_wheels(
     if friends is not None:
         return {"python": chosen, "release": release, "torchvision": friends.torchvision, "index": index_url(variant)}
     return {
-        "python": f"{chosen} (64-bit)" if chosen and narrow is not None else chosen, "starter": there.get(chosen or ""), "torch": None if fitting or name else "torch",
-        "wish": exact or None if wish else None, "exact": None if wish else exact or None, "only": None if asked else "only",
-    }  # fmt: skip
+        "python": f"{chosen} (64-bit)" if chosen and narrow is not None else chosen,
+        "starter": there.get(chosen or ""),
+        "torch": None if fitting or name else "torch",
+        "wish": exact or None if wish else None,
+        "exact": None if wish else exact or None,
+        "only": None if asked else "only",
+    }
 
 
 @mends("python-version-without-wheels")
 def python_that_the_starter_takes(
-    knew: Params, starter: Symptom = seen("webui-names-its-environment"), tested: Symptom | None = seen("webui-tested-with-another-python"), platform: Platform | None = None,
-) -> Params:  # fmt: skip
+    knew: Params,
+    starter: Symptom = seen("webui-names-its-environment"),
+    tested: Symptom | None = seen("webui-tested-with-another-python"),
+    platform: Platform | None = None,
+) -> Params:
     """Who starts a web UI by its own starter gets nothing of an environment beside it."""
     path = str(starter.get("venv") or starter.get("exe") or "")
     windows = "\\" in path or (platform is not None and platform.get("system") == "windows")
@@ -372,9 +398,7 @@ def python_older_than_what_is_there(
     """The installer falls back to sources in Rust, because the release has no wheel for this Python: one below has."""
     have = str(python.get("version") or "") if python is not None else ""
     below = [
-        release
-        for release in pythons("torch")
-        if not release.endswith("t") and (not have or version_key(release) < version_key(have)[:2])
+        release for release in pythons("torch") if not release.endswith("t") and (not have or version_key(release) < version_key(have)[:2])
     ]
     chosen = below[min(1, len(below) - 1)] if below else None
     name = str(asked.get("package") or "") if asked is not None else ""

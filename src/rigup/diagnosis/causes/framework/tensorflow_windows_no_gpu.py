@@ -10,24 +10,21 @@ _TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-
 
 @rule("tensorflow-windows-no-gpu")
 def tensorflow_package_on_windows(
-    package: Package = one(name=_TENSORFLOWS),
-    platform: Platform = one(system="windows"),
-    _gpu: Gpu = one(vendor="nvidia"),
+    package: Package = one(name=_TENSORFLOWS), platform: Platform = one(system="windows"), _gpu: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """From this release on there is no CUDA in TensorFlow's wheels for Windows."""
-    return (
-        platform.get("wsl") is None and tensorflow_on_windows(package.version) is False and {"version": package.version}
-    )
+    return platform.get("wsl") is None and tensorflow_on_windows(package.version) is False and {"version": package.version}
 
 
 @rule("tensorflow-windows-no-gpu")
 def tensorflow_says_so_on_windows(
-    answered: TensorFlow = one(), platform: Platform = one(system="windows"), gpu: Gpu | None = one(vendor="nvidia"), torch: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+    answered: TensorFlow = one(),
+    platform: Platform = one(system="windows"),
+    gpu: Gpu | None = one(vendor="nvidia"),
+    torch: Torch | None = one(available=True),
+) -> Verdict:
     """Its version, or its own answer, where something else shows that a GPU is there."""
-    without = (
-        answered.get("built_with_cuda") is False or tensorflow_on_windows(str(answered.get("version") or "")) is False
-    )
+    without = answered.get("built_with_cuda") is False or tensorflow_on_windows(str(answered.get("version") or "")) is False
     return without and platform.get("wsl") is None and bool(gpu or torch)
 
 
@@ -42,9 +39,11 @@ def somebody_on_windows_counts_on_a_gpu(
 
 @rule("tensorflow-windows-no-gpu", "likely")
 def somebody_misses_the_gpu_on_windows(
-    _told: Symptom = seen(tag="gpu-not-used"), intel: Symptom | None = seen("tensorflow-intel-told"), answered: TensorFlow | None = None,
+    _told: Symptom = seen(tag="gpu-not-used"),
+    intel: Symptom | None = seen("tensorflow-intel-told"),
+    answered: TensorFlow | None = None,
     platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """tensorflow-intel is what pip installs on Windows alone; or the release is told, and the system."""
     windows = platform is not None and platform.get("system") == "windows" and platform.get("wsl") is None
     without = answered is not None and tensorflow_on_windows(str(answered.get("version") or "")) is False
@@ -53,9 +52,11 @@ def somebody_misses_the_gpu_on_windows(
 
 @rule("tensorflow-windows-no-gpu", "likely")
 def built_without_cuda_beside_a_torch_that_works(
-    _answered: TensorFlow = one(built_with_cuda=False), _torch: Torch = one(available=True), platform: Platform | None = None,
+    _answered: TensorFlow = one(built_with_cuda=False),
+    _torch: Torch = one(available=True),
+    platform: Platform | None = None,
     hosted: Symptom | None = seen(tag="hosted-notebook"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """On Linux the plain package always says True; where the system is not told, this is how Windows looks."""
     return hosted is None and (platform is None or not platform.knows("system"))
 

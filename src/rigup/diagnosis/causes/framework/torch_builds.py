@@ -41,9 +41,14 @@ class Machine(NamedTuple):
         machine = str(self.platform.get("architecture") or "") if self.platform else ""
         version = self.driver.get("version") if self.driver and vendor in ("nvidia", "") else None
         return Wish(
-            isa=str(self.gpu.get("isa") or "") if self.gpu else "", kind=KINDS.get(vendor, ""), have=release_of(self.torch),
-            driver=str(version or ""), python=minor(self.python), system=plain_system(self.platform), machine=machine or "x86_64",
-        )  # fmt: skip
+            isa=str(self.gpu.get("isa") or "") if self.gpu else "",
+            kind=KINDS.get(vendor, ""),
+            have=release_of(self.torch),
+            driver=str(version or ""),
+            python=minor(self.python),
+            system=plain_system(self.platform),
+            machine=machine or "x86_64",
+        )
 
 
 def buildable(wish: Wish) -> bool:
@@ -72,22 +77,23 @@ def _relax(wish: Wish) -> tuple[TorchBuild | None, Params]:
     return None, {}
 
 
-def holes_of(
-    row: TorchBuild | None, release: str = "release", vision: str = "torchvision", index: str = "index"
-) -> Params:
+def holes_of(row: TorchBuild | None, release: str = "release", vision: str = "torchvision", index: str = "index") -> Params:
     """What the step that installs the build is filled with, under these names of holes."""
     if row is None:
         return {}
     friends = companions(row.torch)
-    return {
-        release: row.torch, index: row.index or index_url(row.variant), vision: friends.torchvision if friends else None,
-    }  # fmt: skip
+    return {release: row.torch, index: row.index or index_url(row.variant), vision: friends.torchvision if friends else None}
 
 
 def a_build_that_serves_the_card(
-    knew: Params, gpu: Gpu | None = None, driver: Driver | None = one(vendor="nvidia"), python: PythonEnv | None = None,
-    platform: Platform | None = None, torch: Torch | None = None, xpu: Symptom | None = seen(tag="intel-asked-of-torch"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    gpu: Gpu | None = None,
+    driver: Driver | None = one(vendor="nvidia"),
+    python: PythonEnv | None = None,
+    platform: Platform | None = None,
+    torch: Torch | None = None,
+    xpu: Symptom | None = seen(tag="intel-asked-of-torch"),
+) -> Params:
     """The release that is there, or the nearest that has code for the card; where the text names too little, who chooses it there."""
     wish = wish_of(named_programs(knew)) if knew.get("wish") is None else str(knew["wish"])
     if packages := str(knew.get("packages") or ""):
@@ -107,16 +113,8 @@ def a_build_that_serves_the_card(
         return {"wish": wish}
     if known.isa and known.kind == "cuda" and not buildable(known):
         return {"processor": _for_the_processor(), "cpu_index": index_url("cpu"), "wish": None}
-    if (
-        known.kind == "rocm"
-        and (amd := of_amds_index(known.isa, known.system))
-        and not ever_built(known.isa, known.system)
-    ):
+    if known.kind == "rocm" and (amd := of_amds_index(known.isa, known.system)) and not ever_built(known.isa, known.system):
         row, extra = amd
         return {"amds": f"torch[{extra}]", "amds_index": row.index, "wish": wish}
     row_, driver_too = _relax(known)
-    return {
-        "wish": wish,
-        **holes_of(row_, *(("later", "later_vision", "later_index") if driver_too else ())),
-        **driver_too,
-    }
+    return {"wish": wish, **holes_of(row_, *(("later", "later_vision", "later_index") if driver_too else ())), **driver_too}

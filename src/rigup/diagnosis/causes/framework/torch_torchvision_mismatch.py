@@ -11,16 +11,14 @@ from rigup.machine.kinds import Package, Platform, Symptom, Torch
 
 @rule("torch-torchvision-mismatch")
 def torchvision_misses_its_own_operators(
-    symptom: Symptom = seen("torchvision-nms-missing"), checkout: Symptom | None = seen("torchvision-of-torch-hub"), torch: Package | None = one(name=("torch", "pytorch")),
+    symptom: Symptom = seen("torchvision-nms-missing"),
+    checkout: Symptom | None = seen("torchvision-of-torch-hub"),
+    torch: Package | None = one(name=("torch", "pytorch")),
     vision: Package | None = one(name="torchvision"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """They are compiled against one release of torch; the sources that torch.hub imports in their place have none, whatever is installed."""
     friends = companions(str(torch.version)) if torch else None
-    pair = (
-        friends is not None
-        and vision is not None
-        and version_key(friends.torchvision)[:2] == version_key(str(vision.version))[:2]
-    )
+    pair = friends is not None and vision is not None and version_key(friends.torchvision)[:2] == version_key(str(vision.version))[:2]
     return not (checkout and pair) and {**symptom.values(), "companion": "torchvision"}
 
 
@@ -33,38 +31,24 @@ def _is_prerelease(*packages: Package) -> bool:
 
 
 @rule("torch-torchvision-mismatch")
-def versions_of_two_releases(
-    torch: Package = one(name=("torch", "pytorch")), vision: Package = one(name="torchvision")
-) -> Verdict:
+def versions_of_two_releases(torch: Package = one(name=("torch", "pytorch")), vision: Package = one(name="torchvision")) -> Verdict:
     """torchvision is made for one release of torch."""
     friends = companions(torch.version)
     if torch.get("env") != vision.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, vision):
         return False
     differs = version_key(friends.torchvision)[:2] != version_key(vision.version)[:2]
-    return differs and {
-        "have": torch.version,
-        "other": vision.version,
-        "companion": "torchvision",
-        "env": torch.get("env"),
-    }
+    return differs and {"have": torch.version, "other": vision.version, "companion": "torchvision", "env": torch.get("env")}
 
 
 @rule("torch-torchvision-mismatch")
-def audio_of_another_release(
-    torch: Package = one(name=("torch", "pytorch")), audio: Package = one(name="torchaudio")
-) -> Verdict:
+def audio_of_another_release(torch: Package = one(name=("torch", "pytorch")), audio: Package = one(name="torchaudio")) -> Verdict:
     """torchaudio is made for one release of torch too, as long as the table names one."""
     friends = companions(torch.version)
     if torch.get("env") != audio.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, audio):
         return False
     named = bool(friends.torchaudio) and not friends.torchaudio_note
     differs = named and version_key(friends.torchaudio)[:2] != version_key(audio.version)[:2]
-    return differs and {
-        "have": torch.version,
-        "other": audio.version,
-        "companion": "torchaudio",
-        "env": torch.get("env"),
-    }
+    return differs and {"have": torch.version, "other": audio.version, "companion": "torchaudio", "env": torch.get("env")}
 
 
 def belongs_to(codec: Package, torch: Package) -> bool:
@@ -76,9 +60,7 @@ def belongs_to(codec: Package, torch: Package) -> bool:
 
 
 @rule("torch-torchvision-mismatch")
-def codec_of_another_release(
-    torch: Package = one(name=("torch", "pytorch")), codec: Package = one(name="torchcodec")
-) -> Verdict:
+def codec_of_another_release(torch: Package = one(name=("torch", "pytorch")), codec: Package = one(name="torchcodec")) -> Verdict:
     """torchcodec is made for one minor release of torch."""
     friends = companions(torch.version)
     if torch.get("env") != codec.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, codec):
@@ -88,7 +70,9 @@ def codec_of_another_release(
 
 
 @text_rule("torch-torchvision-mismatch")
-def codec_misses_a_symbol_of_torch(_symbol: Symptom = seen("torchcodec-misses-a-symbol"), codec: Package | None = one(name="torchcodec")) -> Verdict:  # fmt: skip
+def codec_misses_a_symbol_of_torch(
+    _symbol: Symptom = seen("torchcodec-misses-a-symbol"), codec: Package | None = one(name="torchcodec")
+) -> Verdict:
     """It finds FFmpeg, and not what another torch has."""
     return codec is None and {"companion": "torchcodec"}
 
@@ -99,17 +83,9 @@ def codec_for_the_torch_that_is_there(knew: Params, torch: Torch | None = None) 
     if knew.get("companion") != "torchcodec":
         return {}
     friends = companions(str(torch.get("version") or "").partition("+")[0]) if torch else None
-    wanted = knew.get("codec") or (
-        friends and not friends.extrapolated and friends.torchcodec and f"torchcodec=={friends.torchcodec}"
-    )
+    wanted = knew.get("codec") or (friends and not friends.extrapolated and friends.torchcodec and f"torchcodec=={friends.torchcodec}")
     empty = dict.fromkeys(("release", "torchvision", "index", "pair", "again", "rebuilt", "audio"))
-    return {
-        **empty,
-        "paired": None,
-        "alone": wanted or None,
-        "optional": None if wanted else "torchcodec",
-        "codec": wanted or "none",
-    }
+    return {**empty, "paired": None, "alone": wanted or None, "optional": None if wanted else "torchcodec", "codec": wanted or "none"}
 
 
 def _toolkit_of(package: Package) -> str:
@@ -118,9 +94,7 @@ def _toolkit_of(package: Package) -> str:
 
 
 @rule("torch-torchvision-mismatch")
-def builds_for_two_toolkits(
-    torch: Package = one(name="torch"), vision: Package = one(name=("torchvision", "torchaudio"))
-) -> Verdict:
+def builds_for_two_toolkits(torch: Package = one(name="torch"), vision: Package = one(name=("torchvision", "torchaudio"))) -> Verdict:
     """`+cu121` beside `+cpu`."""
     mine, theirs = _toolkit_of(torch), _toolkit_of(vision)
     plain = all(local.startswith(("cu", "cpu", "rocm")) and "." not in local[:4] for local in (mine, theirs))
@@ -132,17 +106,13 @@ def builds_for_two_toolkits(
 @text_rule("torch-torchvision-mismatch", "possible")
 def torch_was_exchanged_and_torchvision_stops(
     frame: Symptom = seen("torchvision-stops-in-its-first-lines"), gone: Symptom = seen("pip-took-torch-away"), torch: Torch = one()
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """A torch of another release was taken away, and torchvision, which was made for one of them, ends where it registers its operators."""
-    return str(torch.version).partition("+")[0] != gone.old and {
-        "said": frame.id,
-        "companion": "torchvision",
-        "have": torch.version,
-    }
+    return str(torch.version).partition("+")[0] != gone.old and {"said": frame.id, "companion": "torchvision", "have": torch.version}
 
 
 @text_rule("torch-torchvision-mismatch")
-def wheel_of_the_other_abi(wheel: Symptom = seen("wheel-names-its-abi"), told: Symptom = seen("torch-tells-its-abi")) -> Verdict:  # fmt: skip
+def wheel_of_the_other_abi(wheel: Symptom = seen("wheel-names-its-abi"), told: Symptom = seen("torch-tells-its-abi")) -> Verdict:
     """The wheel's name says which C++ ABI it was built for, and torch tells its own."""
     mine = str(told.get("abi") or told.get("abi2")).upper()
     return wheel.abi != mine and {
@@ -212,8 +182,12 @@ def release_that_pip_finds(symptom: Symptom = seen("xformers-built-for-another-t
 
 @mends("torch-torchvision-mismatch")
 def the_pair(
-    knew: Params, torch: Torch, vision: Package | None = one(name="torchvision"), audio: Package | None = one(name="torchaudio"), platform: Platform | None = None,
-) -> Params:  # fmt: skip
+    knew: Params,
+    torch: Torch,
+    vision: Package | None = one(name="torchvision"),
+    audio: Package | None = one(name="torchaudio"),
+    platform: Platform | None = None,
+) -> Params:
     """What belongs to the torch that is there, from the index that it came from."""
     if knew.get("paired") or knew.get("newer") or knew.get("optional") or knew.get("codec"):
         return {}  # what does not fit is no part of torch's family
@@ -239,6 +213,12 @@ def what_does_not_fit(knew: Params) -> Params:
     named = extension if is_package(extension) else None
     audio = "torchaudio" in (knew.get("companion"), knew.get("name"), knew.get("package")) and not knew.get("alone")
     return {
-        "rebuilt": named, "audio": (knew.get("torchaudio") or None) if audio else None, "pair": None if audio and knew.get("torchaudio") else "pair",
-        **(dict.fromkeys(("release", "alone", "again")) if named or knew.get("mine") else {"again": None if knew.get("release") or knew.get("alone") else "torch"}),
-    }  # fmt: skip
+        "rebuilt": named,
+        "audio": (knew.get("torchaudio") or None) if audio else None,
+        "pair": None if audio and knew.get("torchaudio") else "pair",
+        **(
+            dict.fromkeys(("release", "alone", "again"))
+            if named or knew.get("mine")
+            else {"again": None if knew.get("release") or knew.get("alone") else "torch"}
+        ),
+    }

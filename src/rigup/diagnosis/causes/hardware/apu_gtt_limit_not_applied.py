@@ -12,8 +12,7 @@ _PAGE = 4096
 
 @rule("apu-gtt-limit-not-applied", "likely")
 def limit_is_not_in_force_as_people_say(
-    symptom: Symptom = seen("gtt-not-set-in-words"),
-    wish: Symptom = seen("gtt-limit-named", "gtt-pages-named", "gtt-size-named"),
+    symptom: Symptom = seen("gtt-not-set-in-words"), wish: Symptom = seen("gtt-limit-named", "gtt-pages-named", "gtt-size-named")
 ) -> Verdict:
     """The parameter stands in the text, and somebody sees that it did not help."""
     return {"said": symptom.id, "wish": wish.id}
@@ -24,23 +23,17 @@ def _auto(name: str, running: str) -> bool:
 
 
 @rule("apu-gtt-limit-not-applied")
-def wished_and_not_in_force(
-    limit: ModuleParameter = one(module=("ttm", "amdttm", "amdgpu"), name=("pages_limit", "gttsize")),
-) -> Verdict:
+def wished_and_not_in_force(limit: ModuleParameter = one(module=("ttm", "amdttm", "amdgpu"), name=("pages_limit", "gttsize"))) -> Verdict:
     """The configured limit is not the one that runs."""
     wished, running = limit.configured, limit.running
-    return (
-        wished.isdigit()
-        and running.lstrip("-").isdigit()
-        and int(wished) != int(running)
-        and not _auto(limit.name, running)
-    )
+    return wished.isdigit() and running.lstrip("-").isdigit() and int(wished) != int(running) and not _auto(limit.name, running)
 
 
 @rule("apu-gtt-limit-not-applied")
 def no_such_parameter(
-    wish: ModuleParameter = one(module="amdgpu", name=NO_PARAMETERS_OF_AMDGPU), refused: Symptom | None = seen(tag="device-out-of-memory taken-refused torch-out-of-memory"),
-) -> Verdict:  # fmt: skip
+    wish: ModuleParameter = one(module="amdgpu", name=NO_PARAMETERS_OF_AMDGPU),
+    refused: Symptom | None = seen(tag="device-out-of-memory taken-refused torch-out-of-memory"),
+) -> Verdict:
     """amdgpu has no parameter of this name, and ignores it: what fails for want of memory fails by that."""
     ignored = not wish.knows("running") and bool(wish.configured)
     return ignored and {"name": wish.name, **({"severity": "error"} if refused is not None else {})}
@@ -48,8 +41,7 @@ def no_such_parameter(
 
 @rule("apu-gtt-limit-not-applied")
 def wished_and_the_ceiling_is_lower(
-    gpu: Gpu = one(integrated=True, vendor="amd"),
-    limit: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"),
+    gpu: Gpu = one(integrated=True, vendor="amd"), limit: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit")
 ) -> Verdict:
     """More pages were configured than the GPU may map."""
     wished = limit.configured
@@ -68,8 +60,8 @@ def line_that_nobody_reads(
 
 @rule("apu-gtt-limit-not-applied", "likely")
 def limit_set_in_a_way_that_is_given_up(
-    _said: Symptom = seen("amdgpu-gttsize-deprecated"), limit: ModuleParameter | None = one(module=("ttm", "amdttm"), name="pages_limit"),
-) -> Verdict:  # fmt: skip
+    _said: Symptom = seen("amdgpu-gttsize-deprecated"), limit: ModuleParameter | None = one(module=("ttm", "amdttm"), name="pages_limit")
+) -> Verdict:
     """The kernel says so; where the way that it names is taken besides, that is in force."""
     return limit is None or not limit.get("configured") or limit.get("running") not in (None, limit.get("configured"))
 
@@ -81,9 +73,10 @@ def _bytes(wish: ModuleParameter) -> int:
 
 @rule("apu-gtt-limit-not-applied", "likely")
 def runtime_has_less_than_was_wished(
-    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), pool: Symptom = seen("rocminfo-gpu-pool"),
+    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")),
+    pool: Symptom = seen("rocminfo-gpu-pool"),
     works: Symptom | None = seen("works-told"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The runtime's pool is much smaller than what the kernel's line asks for."""
     wished = _bytes(wish)
     return works is None and wished > 1.3 * int(pool.get("kib") or 0) * 1024 and {"name": wish.name}
@@ -91,8 +84,9 @@ def runtime_has_less_than_was_wished(
 
 @text_rule("apu-gtt-limit-not-applied", "likely")
 def kernel_maps_less_than_was_wished(
-    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), mapped: Symptom = seen("amdgpu-gtt-ready"),
-) -> Verdict:  # fmt: skip
+    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")),
+    mapped: Symptom = seen("amdgpu-gtt-ready"),
+) -> Verdict:
     """The kernel's log has another size than the configured one: it was not taken up, or the boot loader not written anew."""
     configured = str(wish.get("configured") or "")
     wished = int(configured) * (MIB if wish.name == "gttsize" else _PAGE) if configured.isdigit() else 0
@@ -101,9 +95,11 @@ def kernel_maps_less_than_was_wished(
 
 @text_rule("apu-gtt-limit-not-applied", "likely")
 def limit_of_a_module_that_is_not_loaded(
-    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"), loaded: KernelModule = one(name=("ttm", "amdttm"), loaded=True),
-    same: ModuleParameter | None = one(module=("ttm", "amdttm"), name="pages_limit"), gpu: Gpu | None = one(vendor="amd"),
-) -> Verdict:  # fmt: skip
+    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"),
+    loaded: KernelModule = one(name=("ttm", "amdttm"), loaded=True),
+    same: ModuleParameter | None = one(module=("ttm", "amdttm"), name="pages_limit"),
+    gpu: Gpu | None = one(vendor="amd"),
+) -> Verdict:
     """AMD's own driver brings amdttm, the kernel's has ttm: a limit of the other one is not read."""
     alone = same is None or same.module == wish.module
     low = gpu is None or not gpu.knows("gtt") or int(wish.configured or 0) * _PAGE > 1.1 * gpu.gtt
@@ -112,8 +108,10 @@ def limit_of_a_module_that_is_not_loaded(
 
 @text_rule("apu-gtt-limit-not-applied", "likely")
 def graphics_map_less_than_was_wished(
-    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
-) -> Verdict:  # fmt: skip
+    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"),
+    gpu: Gpu = one(vendor="amd"),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:
     """More pages were configured than the graphics may map; that they are a processor's, the wish tells."""
     wished = str(wish.configured or "")
     return card is None and wished.isdigit() and int(wished) * _PAGE > 1.2 * gpu.gtt > 0 and {"name": wish.name}
@@ -121,8 +119,8 @@ def graphics_map_less_than_was_wished(
 
 @text_rule("apu-gtt-limit-not-applied", "likely")
 def mapped_total_is_less_than_was_wished(
-    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), gpu: Gpu = one(vendor="amd"),
-) -> Verdict:  # fmt: skip
+    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), gpu: Gpu = one(vendor="amd")
+) -> Verdict:
     """sysfs has another total than the one that the kernel's line or a file of modprobe's asks for."""
     configured = str(wish.get("configured") or "")
     wished = int(configured) * (MIB if wish.name == "gttsize" else _PAGE) if configured.isdigit() else 0
@@ -131,9 +129,12 @@ def mapped_total_is_less_than_was_wished(
 
 @text_rule("apu-gtt-limit-not-applied", "likely")
 def runtime_sees_less_than_was_wished(
-    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"), symptom: Symptom = seen("torch-out-of-memory-figures"), _hip: Symptom = seen("torch-out-of-memory", runtime="HIP"),
-    card: Gpu | None = one(vendor="amd", integrated=False), named: Symptom | None = seen("amd-rx-named", "amd-xt-named"),
-) -> Verdict:  # fmt: skip
+    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"),
+    symptom: Symptom = seen("torch-out-of-memory-figures"),
+    _hip: Symptom = seen("torch-out-of-memory", runtime="HIP"),
+    card: Gpu | None = one(vendor="amd", integrated=False),
+    named: Symptom | None = seen("amd-rx-named", "amd-xt-named"),
+) -> Verdict:
     """The runtime's total is what the graphics may map; the line asks for much more, which only who shares memory does."""
     wished, total = str(wish.get("configured") or ""), Figures(symptom).total or 0
     alone = card is None and named is None

@@ -7,17 +7,13 @@ from rigup.machine.kinds import Gpu, Memory, Symptom
 
 
 @rule("apu-memory-miscount", "likely")
-def total_is_wrong_as_people_say(
-    symptom: Symptom = seen("hip-total-wrong-in-words"), gpu: Gpu = one(integrated=True)
-) -> Verdict:
+def total_is_wrong_as_people_say(symptom: Symptom = seen("hip-total-wrong-in-words"), gpu: Gpu = one(integrated=True)) -> Verdict:
     """Somebody knows how much there is, and the runtime tells another figure."""
     return {"said": symptom.id, "name": gpu.get("name")}
 
 
 @rule("apu-memory-miscount")
-def more_free_than_there_is(
-    symptom: Symptom = seen("hip-memory-figures", "hip-memory-tuple", tag="torch-out-of-memory"),
-) -> Verdict:
+def more_free_than_there_is(symptom: Symptom = seen("hip-memory-figures", "hip-memory-tuple", tag="torch-out-of-memory")) -> Verdict:
     """A total below what is free counts another pool than the free one."""
     free, total = size(symptom.get("free") or symptom.get("free2")), size(symptom.get("total") or symptom.get("total2"))
     below = symptom.id in OUT and (free or 0) >= WRAPPED  # no other pool: more is in use than the total
@@ -34,9 +30,7 @@ def pools_were_added(symptom: Symptom = seen("ollama-compute"), gpu: Gpu = one(v
 
 
 @rule("apu-memory-miscount")
-def more_than_the_machine_has(
-    memory: Memory, gpu: Gpu = one(integrated=True), symptom: Symptom = seen("ollama-compute")
-) -> Verdict:
+def more_than_the_machine_has(memory: Memory, gpu: Gpu = one(integrated=True), symptom: Symptom = seen("ollama-compute")) -> Verdict:
     """The program's total is more than the memory that is there, carve-out included."""
     total, vram = size(symptom.get("total")) or 0.0, gpu.get("vram", 0)
     differs = abs(vram - total) > 0.02 * total  # else the same line told it
@@ -45,8 +39,11 @@ def more_than_the_machine_has(
 
 @text_rule("apu-memory-miscount", "likely")
 def engine_takes_shared_memory_for_the_gpus_own(
-    _said: Symptom = seen("vllm-memory-taken"), inner: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False), carved: Symptom | None = seen("carve-out-told"),
-) -> Verdict:  # fmt: skip
+    _said: Symptom = seen("vllm-memory-taken"),
+    inner: Gpu = one(vendor="amd", integrated=True),
+    card: Gpu | None = one(integrated=False),
+    carved: Symptom | None = seen("carve-out-told"),
+) -> Verdict:
     """The engine's share is of a total that the processor uses as well."""
     is_carved = carved is not None or (inner.knows("vram") and inner.vram > 16 * GIB)
     return card is None and bool(inner.integrated) and not is_carved and {"severity": "error"}
@@ -54,9 +51,7 @@ def engine_takes_shared_memory_for_the_gpus_own(
 
 @text_rule("apu-memory-miscount", "possible")
 def little_is_free_of_a_large_pool(
-    symptom: Symptom = seen("ollama-compute"),
-    gpu: Gpu = one(vendor="amd", integrated=True),
-    card: Gpu | None = one(integrated=False),
+    symptom: Symptom = seen("ollama-compute"), gpu: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
 ) -> Verdict:
     """The server starts, and calls a quarter of the pool free: it takes another pool's free part beside this one's total."""
     total, free = size(symptom.get("total")) or 0.0, size(symptom.get("free")) or 0.0

@@ -17,7 +17,11 @@ def another_process_has_it(
 
 
 @rule("compute-mode-exclusive", "likely")
-def taken_before_anybody_tries(gpu: Gpu = one(vendor="nvidia", compute_mode=_EXCLUSIVE), holder: GpuProcess = one(graphics=False), asked: Symptom | None = seen(tag="gpu-busy")) -> Verdict:  # fmt: skip
+def taken_before_anybody_tries(
+    gpu: Gpu = one(vendor="nvidia", compute_mode=_EXCLUSIVE),
+    holder: GpuProcess = one(graphics=False),
+    asked: Symptom | None = seen(tag="gpu-busy"),
+) -> Verdict:
     """The list of its processes shows that it is taken: the next program will be refused."""
     here = asked is None and holder.get("gpu") is not None and holder.gpu == gpu.get("nvml_index")
     return here and {
@@ -37,8 +41,9 @@ def card_is_busy(error: Symptom = seen("ollama-driver-init-failed", tag="gpu-bus
 
 @rule("compute-mode-exclusive", "likely")
 def card_lets_no_program_in(
-    gpu: Gpu = one(vendor="nvidia", compute_mode="Prohibited"), other: Gpu | None = one(vendor="nvidia", compute_mode=("Default", "Exclusive_Process")),
-) -> Verdict:  # fmt: skip
+    gpu: Gpu = one(vendor="nvidia", compute_mode="Prohibited"),
+    other: Gpu | None = one(vendor="nvidia", compute_mode=("Default", "Exclusive_Process")),
+) -> Verdict:
     """No program may compute on it, and there is no other card that lets one."""
     return other is None and {**index_of(gpu), "barred": gpu.get("name") or "NVIDIA"}
 
@@ -52,11 +57,7 @@ def mode_of_all(knew: Params, gpu: Gpu | None = one(compute_mode="Prohibited")) 
     """Nobody can share a card that lets no program in: its mode goes first."""
     barred = gpu is not None or bool(knew.get("barred"))
     index = knew.get("index")
-    return {
-        "barred_index": index if barred else None,
-        "index": None if barred else index,
-        "all": "cards" if index is None else None,
-    }
+    return {"barred_index": index if barred else None, "index": None if barred else index, "all": "cards" if index is None else None}
 
 
 mends("compute-mode-exclusive")(process_that_is_named)

@@ -23,9 +23,7 @@ def system_not_ready(_error: Symptom = seen(tag="fabric-not-ready"), gpu: Gpu | 
 
 
 @rule("fabric-manager-not-running")
-def system_not_ready_on_such_a_board(
-    _error: Symptom = seen(tag="fabric-not-ready"), gpu: Gpu = one(vendor="nvidia")
-) -> Verdict:
+def system_not_ready_on_such_a_board(_error: Symptom = seen(tag="fabric-not-ready"), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """As above, and the card is of a board with NVSwitch."""
     return on_board(gpu)
 
@@ -40,9 +38,11 @@ def ollama_waits_for_the_fabric(
 
 @rule("fabric-manager-not-running", "likely")
 def manager_fails_on_its_board(
-    unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive"), gpu: Gpu = one(vendor="nvidia"),
-    idle: Symptom | None = seen("fabric-manager-nothing-to-do"), works: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+    unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive"),
+    gpu: Gpu = one(vendor="nvidia"),
+    idle: Symptom | None = seen("fabric-manager-nothing-to-do"),
+    works: Torch | None = one(available=True),
+) -> Verdict:
     """A board with NVSwitch, and the service that sets the switches up failed. Not started, it may not be needed."""
     if idle is not None or works is not None:
         return False
@@ -51,9 +51,10 @@ def manager_fails_on_its_board(
 
 @rule("fabric-manager-not-running", "possible")
 def manager_fails(
-    unit: Symptom = seen("fabric-manager-unit-failed"), gpu: Gpu | None = one(vendor="nvidia"),
+    unit: Symptom = seen("fabric-manager-unit-failed"),
+    gpu: Gpu | None = one(vendor="nvidia"),
     idle: Symptom | None = seen("fabric-manager-nothing-to-do"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """It also fails where there are no switches, and is then not needed; cards in slots have none."""
     return idle is None and (gpu is None or not gpu.knows("name")) and not inside(unit)
 
@@ -90,8 +91,10 @@ def service_is_down(switch: DeviceNode, service: Service = one(name=_MANAGER)) -
 
 @rule("fabric-manager-not-running", "likely")
 def switches_whose_manager_is_not_started(
-    switch: DeviceNode, unit: Symptom = seen("fabric-manager-unit-inactive", "fabric-manager-unit-failed"), ready: Gpu | None = one(fabric="Completed"),
-) -> Verdict:  # fmt: skip
+    switch: DeviceNode,
+    unit: Symptom = seen("fabric-manager-unit-inactive", "fabric-manager-unit-failed"),
+    ready: Gpu | None = one(fabric="Completed"),
+) -> Verdict:
     """Whoever has the switches has to set them up; cards that joined before the service ended go on."""
     return switch.path.startswith("/dev/nvidia-nvswitch") and ready is None and not inside(unit)
 
@@ -112,15 +115,17 @@ def _upstream(version: str) -> str:
 
 @text_rule("fabric-manager-not-running", "likely")
 def manager_in_the_list_is_of_another_version(
-    package: SystemPackage = one(state="installed"), listed: Every[SystemPackage] = every(SystemPackage, state="installed"), driver: Driver | None = one(vendor="nvidia"),
-    card: Gpu = one(vendor="nvidia"), joined: Gpu | None = one(fabric="Completed"), works: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+    package: SystemPackage = one(state="installed"),
+    listed: Every[SystemPackage] = every(SystemPackage, state="installed"),
+    driver: Driver | None = one(vendor="nvidia"),
+    card: Gpu = one(vendor="nvidia"),
+    joined: Gpu | None = one(fabric="Completed"),
+    works: Torch | None = one(available=True),
+) -> Verdict:
     """A board with NVSwitch, and a list of packages in which the manager is not of the driver's very version."""
     mine = package.name.startswith(("nvidia-fabricmanager", "nvidia-fabric-manager")) and "dev" not in package.name
     running = str(driver.get("version") or "") if driver is not None else ""
-    wanted = running or next(
-        (_upstream(one_of.version) for one_of in listed if one_of.name.startswith(_OF_A_DRIVER)), ""
-    )
+    wanted = running or next((_upstream(one_of.version) for one_of in listed if one_of.name.startswith(_OF_A_DRIVER)), "")
     other = re.fullmatch(r"\d{3}\.\d{1,3}(?:\.\d{1,3})?", wanted) and _upstream(package.version) != wanted
     return mine and bool(other) and on_board(card) and joined is None and works is None and {"version": wanted}
 
@@ -133,8 +138,10 @@ def version_of_the_driver(driver: Driver = one(vendor="nvidia")) -> Params:
 
 @mends("fabric-manager-not-running")
 def whether_the_version_is_known(
-    knew: Params, stopped: Symptom | None = seen("fabric-manager-unit-inactive"), other: Symptom | None = seen("fabric-manager-other-version"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    stopped: Symptom | None = seen("fabric-manager-unit-inactive"),
+    other: Symptom | None = seen("fabric-manager-other-version"),
+) -> Params:
     """A service that is there and only stopped has to be started; of one that nobody shows the version has to be the driver's."""
     known = bool(knew.get("version")) or (stopped is not None and other is None)
     return {"ask": None if known else "nvidia-smi", "service": "nvidia-fabricmanager" if other is None else None}

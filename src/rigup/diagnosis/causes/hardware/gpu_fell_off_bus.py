@@ -11,9 +11,10 @@ _LEAST = 3  # the generation that slots, risers and cables of all makers carry
 
 @rule("gpu-fell-off-bus")
 def driver_calls_it_lost(
-    symptom: Symptom = seen("nvidia-smi-gpu-lost", "nvml-gpu-lost-constant"), gsp: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent"),
+    symptom: Symptom = seen("nvidia-smi-gpu-lost", "nvml-gpu-lost-constant"),
+    gsp: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent"),
     unmapped: Symptom | None = seen("pci-bar-no-space", "nvrm-bar-invalid"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Off the bus or out of reach in another way: a log of the card's own processor, or of its windows, tells which."""
     return gsp is None and unmapped is None and symptom.knows("id")
 
@@ -31,8 +32,10 @@ def tool_gets_no_handle(
 
 @rule("gpu-fell-off-bus", "likely")
 def card_has_no_handle_after_work_on_it_died(
-    symptom: Symptom = seen("nvidia-smi-no-handle"), _died: Symptom = seen("kernel-launch-failed"), known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("nvidia-smi-no-handle"),
+    _died: Symptom = seen("kernel-launch-failed"),
+    known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
+) -> Verdict:
     """It computed before, in whatever machine: what hands a card to a guest is not at fault."""
     return "Unknown Error" in symptom.get("why", "") and known is None
 
@@ -48,8 +51,10 @@ def card_reads_all_ones(
 
 @rule("gpu-fell-off-bus", "possible")
 def card_reads_all_ones_and_nobody_says_more(
-    symptom: Symptom = seen("lspci-card-silent"), off: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", tag="gpu-lost"), switch: GraphicsSwitch | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("lspci-card-silent"),
+    off: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", tag="gpu-lost"),
+    switch: GraphicsSwitch | None = None,
+) -> Verdict:
     """As above, and that is all; a laptop's card reads so whenever it is switched off."""
     mobile = any(word in symptom.get("name", "") for word in ("Mobile", "M]", "Laptop", "MX", "Max-Q"))
     return off is None and switch is None and not mobile and "NVIDIA" in symptom.get("name", "")
@@ -57,9 +62,11 @@ def card_reads_all_ones_and_nobody_says_more(
 
 @mends("gpu-fell-off-bus")
 def what_carries_the_link(
-    dropped: Symptom | None = seen("link-drops-packets"), riser: Symptom | None = seen("riser-in-words"), stays: Symptom | None = seen("fault-stays-with-the-slot-told"),
+    dropped: Symptom | None = seen("link-drops-packets"),
+    riser: Symptom | None = seen("riser-in-words"),
+    stays: Symptom | None = seen("fault-stays-with-the-slot-told"),
     link: Symptom | None = seen("link-speed-shown"),
-) -> Params:  # fmt: skip
+) -> Params:
     """Packets that are lost on the way, or a fault that stays where the card was, speak of slot and riser; a lower speed forgives both."""
     if dropped is None and stays is None:
         return {}
@@ -67,6 +74,8 @@ def what_carries_the_link(
     now = generation_of(float(link.speed)) if link is not None else None
     lower = str(max(now - 1, _LEAST)) if now else str(_LEAST)
     return {
-        "generation": made_for or lower, "riser": "riser" if riser is not None else None,
-        "slot": "slot" if riser is None and stays is not None else None, "link": _("slot") if riser is None else _("riser"),
-    }  # fmt: skip
+        "generation": made_for or lower,
+        "riser": "riser" if riser is not None else None,
+        "slot": "slot" if riser is None and stays is not None else None,
+        "link": _("slot") if riser is None else _("riser"),
+    }

@@ -8,8 +8,9 @@ from rigup.machine.kinds import Gpu, Platform, Symptom
 
 @rule("gpu-hardware-init-failure", "possible")
 def tool_finds_no_such_card(
-    symptom: Symptom = seen("nvidia-smi-no-handle"), known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("nvidia-smi-no-handle"),
+    known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
+) -> Verdict:
     """The driver has a node for the card, and could not start it."""
     return "Not Found" in symptom.get("why", "") and known is None and not inside(symptom) and not on_first_bus(symptom)
 
@@ -17,7 +18,7 @@ def tool_finds_no_such_card(
 @rule("gpu-hardware-init-failure", "likely")
 def its_firmware_does_not_come_up(
     symptom: Symptom = seen("nvrm-init-adapter-failed", "gsp-still-up", "gsp-start-code-refused"), _gsp: Symptom | None = seen("xid-119")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The code, or the line that goes before it, says that the card's own processor did not start; where it spoke its last before, that is why."""
     is_of_gsp = _gsp is None or str(symptom.get("code", "")).startswith("0x62:0x65")
     return is_of_gsp and (symptom.id != "nvrm-init-adapter-failed" or str(symptom.get("code", "")).startswith("0x62:"))
@@ -32,29 +33,35 @@ def adapter_does_not_start(
     """The driver could not start the card, and the log does not tell more."""
     code = symptom.get("code", "")
     guest = platform and platform.get("hypervisor")
-    return (
-        code != "0x22:0x56"
-        and not code.startswith("0x62:")
-        and other is None
-        and not guest
-        and not on_first_bus(symptom)
-    )
+    return code != "0x22:0x56" and not code.startswith("0x62:") and other is None and not guest and not on_first_bus(symptom)
 
 
 @rule("gpu-hardware-init-failure", "possible")
 def display_server_gets_no_device(
-    symptom: Symptom = seen("xorg-gpu-init-failed"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
-    other: Symptom | None = seen("nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-silent", "bbswitch-off", "bbswitch-card-off", tag="gpu-lost nvidia-driver-silent"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("xorg-gpu-init-failed"),
+    works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+    other: Symptom | None = seen(
+        "nvrm-init-adapter-failed",
+        "nvrm-bar-invalid",
+        "xid-119",
+        "gsp-silent",
+        "bbswitch-off",
+        "bbswitch-card-off",
+        tag="gpu-lost nvidia-driver-silent",
+    ),
+) -> Verdict:
     """As above, told by the display server."""
     return works is None and other is None and not inside(symptom)
 
 
 @rule("gpu-hardware-init-failure", "possible")
 def display_module_gets_no_device(
-    _said: Symptom = seen("nvidia-drm-no-device"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
-    other: Symptom | None = seen("nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
-) -> Verdict:  # fmt: skip
+    _said: Symptom = seen("nvidia-drm-no-device"),
+    works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+    other: Symptom | None = seen(
+        "nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"
+    ),
+) -> Verdict:
     """The driver's other module asked for the card in vain; the log does not show why it was not started."""
     return works is None and other is None
 
@@ -62,10 +69,9 @@ def display_module_gets_no_device(
 @rule("gpu-hardware-init-failure", "possible")
 def amdgpu_gives_up(
     _said: Symptom = seen("amdgpu-init-fatal"),
-    file: Symptom | None = seen(
-        "amdgpu-firmware-file-missing", "amdgpu-block-without-its-file", "amdgpu-refuses-without-firmware"
-    ),
-    room: Symptom | None = seen("amdgpu-probe-failed", code="12"), platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
+    file: Symptom | None = seen("amdgpu-firmware-file-missing", "amdgpu-block-without-its-file", "amdgpu-refuses-without-firmware"),
+    room: Symptom | None = seen("amdgpu-probe-failed", code="12"),
+    platform: Platform | None = None,
+) -> Verdict:
     """amdgpu could not start the card; where a firmware file is missing, or there was no room for it, that is why."""
     return file is None and room is None and not (platform and platform.get("hypervisor"))

@@ -18,9 +18,7 @@ def row_waits_for_its_replacement(gpu: Gpu) -> Verdict:
 
 
 @rule("gpu-memory-ecc-error", "likely")
-def row_is_marked_for_remapping(
-    symptom: Symptom = seen("xid-row-remap"), done: Symptom | None = seen("rows-are-remapped")
-) -> Verdict:
+def row_is_marked_for_remapping(symptom: Symptom = seen("xid-row-remap"), done: Symptom | None = seen("rows-are-remapped")) -> Verdict:
     """The driver sets a bad row aside at the next reset; where none waits any more, and none failed, that has been done."""
     return {**symptom.values(), **({"severity": "note"} if done else {})}
 
@@ -37,12 +35,17 @@ mends("gpu-memory-ecc-error")(index_of_the_card)
 
 @mends("gpu-memory-ecc-error")
 def what_is_left_to_do(
-    knew: Params, broken: Symptom | None = seen(tag="gpu-cells-broken"), amd: Symptom | None = seen(tag="amd-memory-fault"), card: Gpu | None = one(vendor="amd"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    broken: Symptom | None = seen(tag="gpu-cells-broken"),
+    amd: Symptom | None = seen(tag="amd-memory-fault"),
+    card: Gpu | None = one(vendor="amd"),
+) -> Params:
     """A card that has no spare rows left is exchanged; AMD's is reset by its kernel, or with the machine."""
     of_amd = amd is not None or (card is not None and card.get("vendor") == "amd")
     unknown = not of_amd and knew.get("index") is None
     return {
-        "index": None if of_amd or broken is not None else knew.get("index"), "broken": "exchange" if broken is not None else None,
-        "counters": "nvidia-smi" if unknown else None, "again": None if broken is not None else "exchange",
-    }  # fmt: skip
+        "index": None if of_amd or broken is not None else knew.get("index"),
+        "broken": "exchange" if broken is not None else None,
+        "counters": "nvidia-smi" if unknown else None,
+        "again": None if broken is not None else "exchange",
+    }

@@ -4,13 +4,7 @@ import math
 
 from rigup.diagnosis.causes.hardware.card_index import index_of_the_card
 from rigup.diagnosis.causes.hardware.memory_figures import Figures
-from rigup.diagnosis.causes.hardware.memory_holders import (
-    FULL,
-    LEFT,
-    is_mostly_taken,
-    node_that_is_held,
-    process_that_is_named,
-)
+from rigup.diagnosis.causes.hardware.memory_holders import FULL, LEFT, is_mostly_taken, node_that_is_held, process_that_is_named
 from rigup.diagnosis.causes.memory_sizes import GIB, size
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
@@ -38,17 +32,20 @@ def shared_card_is_busy(
 
 @rule("gpu-memory-held-by-others")
 def others_hold_what_it_wants(
-    symptom: Symptom = seen(tag="torch-out-of-memory"), shared: Gpu | None = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="torch-out-of-memory"),
+    shared: Gpu | None = one(vendor="amd", integrated=True),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:
     """Without the others the request would have been met. What a processor's graphics share is the system's as well."""
     return (shared is None or card is not None) and Figures(symptom).taken and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
 def message_names_the_holder(
-    symptom: Symptom = seen(tag="torch-out-of-memory"), other: Symptom = seen("other-process-holds-memory"),
+    symptom: Symptom = seen(tag="torch-out-of-memory"),
+    other: Symptom = seen("other-process-holds-memory"),
     full: Symptom | None = seen("torch-out-of-memory-figures"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The message names another process with more memory than was asked for."""
     held, figures = size(other.get("held")) or 0.0, Figures(full or symptom)
     much = figures.wanted is not None and held > figures.wanted and held > 0.2 * (figures.total or 0)
@@ -57,10 +54,14 @@ def message_names_the_holder(
 
 @rule("gpu-memory-held-by-others")
 def used_by_nobody_that_is_listed(
-    none: Symptom = seen("nvidia-smi-no-processes"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
-    parts: Gpu | None = one(mig=True), box: Symptom | None = seen("container-commands-shown"), hosted: HostedNotebook | None = None,
+    none: Symptom = seen("nvidia-smi-no-processes"),
+    gpu: Gpu = one(vendor="nvidia"),
+    platform: Platform | None = None,
+    parts: Gpu | None = one(mig=True),
+    box: Symptom | None = seen("container-commands-shown"),
+    hosted: HostedNotebook | None = None,
     cache: Symptom | None = seen("torch-cache-asked"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Much is used, and the list of processes is empty. On Windows, in a WSL, in a container and in a hosted notebook it always is.
 
     Who asks torch what it keeps has the process that holds it.
@@ -76,8 +77,8 @@ def _wants(symptom: Symptom) -> float:
 
 @rule("gpu-memory-held-by-others", "likely")
 def card_is_full_before_it_starts(
-    gpu: Gpu, symptom: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory", "xla-out-of-memory"),
-) -> Verdict:  # fmt: skip
+    gpu: Gpu, symptom: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory", "xla-out-of-memory")
+) -> Verdict:
     """The message has no figures of use; nvidia-smi shows that most of the card is taken."""
     return gpu.memory_used > 0.8 * gpu.vram and _wants(symptom) < gpu.vram and {"severity": "error"}
 
@@ -94,8 +95,9 @@ def taken_as_people_say(
 
 @rule("gpu-memory-held-by-others", "likely")
 def memory_stays_when_its_process_is_gone(
-    statement: Symptom = seen("memory-stays-in-words", "memory-taken-in-chinese-words"), gone: Symptom = seen("process-gone-in-words", "process-gone-in-chinese-words"),
-) -> Verdict:  # fmt: skip
+    statement: Symptom = seen("memory-stays-in-words", "memory-taken-in-chinese-words"),
+    gone: Symptom = seen("process-gone-in-words", "process-gone-in-chinese-words"),
+) -> Verdict:
     """Somebody ended what used the memory, and it is not given back."""
     return {"told": statement.id, "gone": gone.id}
 
@@ -109,42 +111,38 @@ def tensorflow_gets_a_rest_of_a_full_card(gpu: Gpu, device: Symptom = seen("tens
 
 @text_rule("gpu-memory-held-by-others", "likely")
 def radeon_is_full_before_the_work(
-    symptom: Symptom = seen("hip-out-of-memory-plain", "cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory"), shown: Symptom = seen("rocm-smi-tells-used-memory"),
-    inner: Gpu | None = one(vendor="amd", integrated=True), full: Symptom | None = seen(tag="torch-out-of-memory"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("hip-out-of-memory-plain", "cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory"),
+    shown: Symptom = seen("rocm-smi-tells-used-memory"),
+    inner: Gpu | None = one(vendor="amd", integrated=True),
+    full: Symptom | None = seen(tag="torch-out-of-memory"),
+) -> Verdict:
     """rocm-smi shows a card of its own that is nearly full."""
     total, used = int(shown.total), int(shown.used)
-    return (
-        inner is None
-        and full is None
-        and total >= 4 * GIB
-        and used > 0.8 * total
-        and {"said": symptom.id, "severity": "error"}
-    )
+    return inner is None and full is None and total >= 4 * GIB and used > 0.8 * total and {"said": symptom.id, "severity": "error"}
 
 
 @text_rule("gpu-memory-held-by-others", "likely")
 def other_process_is_listed_and_there_is_no_room(
-    holder: Symptom = seen("nvidia-smi-lists-holder"), symptom: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"),
+    holder: Symptom = seen("nvidia-smi-lists-holder"),
+    symptom: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"),
     full: Symptom | None = seen("torch-out-of-memory-figures", "torch-out-of-memory"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The driver's list names a process with gigabytes, and another program gets none."""
-    return (
-        full is None
-        and int(holder.get("mib") or holder.get("mib2") or "0") > 4000
-        and {"said": symptom.id, "severity": "error"}
-    )
+    return full is None and int(holder.get("mib") or holder.get("mib2") or "0") > 4000 and {"said": symptom.id, "severity": "error"}
 
 
 @text_rule("gpu-memory-held-by-others", "likely")
 def used_by_nobody_in_the_rows(
-    none: Symptom = seen("nvidia-smi-none-running"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None, split: Gpu | None = one(mig=True),
-    box: Symptom | None = seen("container-commands-shown"), hosted: HostedNotebook | None = None, cache: Symptom | None = seen("torch-cache-asked"),
-) -> Verdict:  # fmt: skip
+    none: Symptom = seen("nvidia-smi-none-running"),
+    gpu: Gpu = one(vendor="nvidia"),
+    platform: Platform | None = None,
+    split: Gpu | None = one(mig=True),
+    box: Symptom | None = seen("container-commands-shown"),
+    hosted: HostedNotebook | None = None,
+    cache: Symptom | None = seen("torch-cache-asked"),
+) -> Verdict:
     """Most of a card is used, and the driver knows of no process there. On Windows, in a WSL, in a container and in a hosted notebook it never does."""
-    listed = not gpu.get("driver_model") and not (
-        platform and (platform.get("wsl") or platform.get("system") == "windows")
-    )
+    listed = not gpu.get("driver_model") and not (platform and (platform.get("wsl") or platform.get("system") == "windows"))
     return (
         listed
         and hosted is None
@@ -159,17 +157,18 @@ def used_by_nobody_in_the_rows(
 
 @text_rule("gpu-memory-held-by-others", "likely")
 def memory_of_a_process_that_kill_does_not_find(
-    symptom: Symptom = seen("kill-finds-no-process"), gpu: Gpu = one(vendor=("nvidia", "amd")), split: Gpu | None = one(mig=True), held: Symptom | None = seen("nvidia-smi-lists-holder"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("kill-finds-no-process"),
+    gpu: Gpu = one(vendor=("nvidia", "amd")),
+    split: Gpu | None = one(mig=True),
+    held: Symptom | None = seen("nvidia-smi-lists-holder"),
+) -> Verdict:
     """Somebody wants to end what uses the card, and there is no such process: a context without its owner, or an owner elsewhere."""
     used = gpu.get("memory_used")
     return split is None and held is None and bool(used) and used > _MUCH and {"said": symptom.id}
 
 
 @text_rule("gpu-memory-held-by-others", "likely")
-def jax_cannot_start_on_a_full_card(
-    _said: Symptom = seen("jax-finds-memory-taken"), gpu: Gpu = one(vendor="nvidia")
-) -> Verdict:
+def jax_cannot_start_on_a_full_card(_said: Symptom = seen("jax-finds-memory-taken"), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """Nothing was left for the libraries, and the driver's tool shows the card full."""
     return gpu.memory_used > (1 - FULL) * gpu.vram and {"severity": "error"}
 
@@ -181,9 +180,7 @@ def catboost_starts_with_little(symptom: Symptom = seen("catboost-finds-little-f
 
 
 @text_rule("gpu-memory-held-by-others", "likely")
-def program_starts_on_a_full_card(
-    symptom: Symptom = seen(tag="taken-on-a-full-card"), gpu: Gpu = one(vendor="nvidia")
-) -> Verdict:
+def program_starts_on_a_full_card(symptom: Symptom = seen(tag="taken-on-a-full-card"), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """nvidia-smi shows that most of the card is taken."""
     wanted = size(symptom.get("wanted")) or 0.0
     return gpu.memory_used > 0.8 * gpu.vram and wanted < gpu.vram and {"severity": "error"}
@@ -197,30 +194,32 @@ def allocator_was_left_little(symptom: Symptom = seen("tf-allocator-tells-its-li
 
 @text_rule("gpu-memory-held-by-others", "likely")
 def used_by_no_process_that_is_listed(
-    _none: Symptom = seen("compute-processes-none-listed"), gpu: Gpu = one(vendor="nvidia", seen_by="nvidia-smi"), symptom: Symptom = seen(tag="memory-refused"),
-    platform: Platform | None = None, split: Gpu | None = one(mig=True),
-) -> Verdict:  # fmt: skip
+    _none: Symptom = seen("compute-processes-none-listed"),
+    gpu: Gpu = one(vendor="nvidia", seen_by="nvidia-smi"),
+    symptom: Symptom = seen(tag="memory-refused"),
+    platform: Platform | None = None,
+    split: Gpu | None = one(mig=True),
+) -> Verdict:
     """Most of the card is in use, the driver lists no process of this place, and a program gets no memory."""
     windows = platform is not None and (platform.get("wsl") or platform.get("system") == "windows")
-    return (
-        not windows and split is None and gpu.memory_used > gpu.vram / 2 and {"said": symptom.id, "severity": "error"}
-    )
+    return not windows and split is None and gpu.memory_used > gpu.vram / 2 and {"said": symptom.id, "severity": "error"}
 
 
 @text_rule("gpu-memory-held-by-others", "likely")
 def used_by_nobody_in_the_long_report(
-    _none: Symptom = seen("long-report-lists-no-process"), gpu: Gpu = one(vendor="nvidia", seen_by="nvidia-smi"), platform: Platform | None = None,
-    split: Gpu | None = one(mig=True), box: World | None = one(at="container"),
-) -> Verdict:  # fmt: skip
+    _none: Symptom = seen("long-report-lists-no-process"),
+    gpu: Gpu = one(vendor="nvidia", seen_by="nvidia-smi"),
+    platform: Platform | None = None,
+    split: Gpu | None = one(mig=True),
+    box: World | None = one(at="container"),
+) -> Verdict:
     """Most of the card is in use, and the same report knows of no process. On Windows and in a container it never does."""
     windows = platform is not None and (platform.get("wsl") or platform.get("system") == "windows")
     return not windows and box is None and split is None and gpu.memory_used > gpu.vram / 2
 
 
 @text_rule("gpu-memory-held-by-others", "likely")
-def nothing_goes_on_a_card_that_is_taken(
-    symptom: Symptom = seen("layers-none-offloaded"), gpu: Gpu = one(vendor="nvidia")
-) -> Verdict:
+def nothing_goes_on_a_card_that_is_taken(symptom: Symptom = seen("layers-none-offloaded"), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """An engine counts what is free and puts no layer there; nvidia-smi shows that most of it is in use."""
     used, whole = gpu.get("memory_used"), gpu.get("vram")
     return bool(used and whole) and used > 0.8 * whole and {"said": symptom.id}
@@ -238,8 +237,10 @@ def rocm_smi_names_the_holder(
 
 @text_rule("gpu-memory-held-by-others", "likely")
 def full_before_this_program_took_any(
-    left: Symptom = seen("free-and-total-noted", "hip-memory-tuple"), _own: Symptom = seen("torch-holds-nothing-yet"), holder: Symptom = seen("nvidia-smi-lists-holder"),
-) -> Verdict:  # fmt: skip
+    left: Symptom = seen("free-and-total-noted", "hip-memory-tuple"),
+    _own: Symptom = seen("torch-holds-nothing-yet"),
+    holder: Symptom = seen("nvidia-smi-lists-holder"),
+) -> Verdict:
     """torch has reserved nothing, hardly any is free, and the driver lists a program with gigabytes."""
     much = int(holder.get("mib") or holder.get("mib2") or 0) > 4000
     return much and float(left.free) < 0.15 * float(left.total) and {"said": left.id, "severity": "error"}
@@ -256,12 +257,12 @@ def another_program_runs_there_for_long(
 
 @text_rule("gpu-memory-held-by-others", "likely")
 def server_starts_with_little_and_the_holder_is_listed(
-    left: Symptom = seen("ollama-compute"), holder: Symptom = seen("nvidia-smi-lists-holder"), failed: Symptom | None = seen(tag="taken-refused memory-refused")
-) -> Verdict:  # fmt: skip
+    left: Symptom = seen("ollama-compute"),
+    holder: Symptom = seen("nvidia-smi-lists-holder"),
+    failed: Symptom | None = seen(tag="taken-refused memory-refused"),
+) -> Verdict:
     """It tells what is free before it loads anything, and the driver names who has the rest."""
-    much = int(holder.get("mib") or holder.get("mib2") or 0) > 4000 and "ollama" not in str(
-        holder.get("process") or holder.get("process2")
-    )
+    much = int(holder.get("mib") or holder.get("mib2") or 0) > 4000 and "ollama" not in str(holder.get("process") or holder.get("process2"))
     little = (size(left.free) or 0) < FULL * (size(left.total) or 0)
     return much and little and {"said": left.id, **({"severity": "error"} if failed else {})}
 
@@ -282,8 +283,8 @@ mends("gpu-memory-held-by-others")(node_that_is_held)
 
 @mends("gpu-memory-held-by-others")
 def whether_a_reset_is_left(
-    listed: Symptom | None = seen(tag="holder-listed"), full: Symptom | None = seen(tag="holder-unlisted"),
-) -> Params:  # fmt: skip
+    listed: Symptom | None = seen(tag="holder-listed"), full: Symptom | None = seen(tag="holder-unlisted")
+) -> Params:
     """Where a program is shown, it is ended; the card is reset for what is held by none."""
     return {"index": None} if listed is not None or full is None else {}
 
@@ -319,6 +320,10 @@ def who_holds_it(processes: Every[GpuProcess] = every(GpuProcess), wsl: Platform
         return {}
     name = str(most.get("name") or "").rpartition("/")[2] or None
     return {
-        "holder": name, "held": f"{int(most.memory) / GIB:.1f} GiB", "owner": most.get("owner"), "pid": str(most.pid), "node": None,
+        "holder": name,
+        "held": f"{int(most.memory) / GIB:.1f} GiB",
+        "owner": most.get("owner"),
+        "pid": str(most.pid),
+        "node": None,
         "ollama": name if "ollama" in str(name) else None,
-    }  # fmt: skip
+    }

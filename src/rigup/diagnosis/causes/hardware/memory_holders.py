@@ -6,13 +6,16 @@ from rigup.machine.kinds import Gpu, Platform, Symptom
 
 FULL = 0.3  # share of a card that is left where others have taken it
 LEFT = 1 << 29  # bytes; less than any card that TensorFlow takes has
-_HOLDERS = ("other-process-holds-memory", "nvidia-smi-lists-holder", "fuser-lists-who-has-the-card-open", "rocm-smi-lists-holder")  # fmt: skip
+_HOLDERS = ("other-process-holds-memory", "nvidia-smi-lists-holder", "fuser-lists-who-has-the-card-open", "rocm-smi-lists-holder")
 
 
 def node_that_is_held(
-    knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")), symptom: Symptom | None = seen("hip-out-of-memory-plain", "rocm-allocation-failed"),
+    knew: Params,
+    card: Gpu | None = one(vendor="amd"),
+    platform: Platform | None = one(system=("windows", "macos")),
+    symptom: Symptom | None = seen("hip-out-of-memory-plain", "rocm-allocation-failed"),
     wsl: Platform | None = one(wsl=(1, 2)),
-) -> Params:  # fmt: skip
+) -> Params:
     """Who has opened it: AMD's cards share one node, NVIDIA's have one each; Windows has none, and WSL none of theirs."""
     if platform is not None or wsl is not None:
         return {"node": None, "index": None}
@@ -28,9 +31,7 @@ def _bytes_held(holder: Symptom) -> float:
 def process_that_is_named(knew: Params, holders: Every[Symptom] = every(Symptom, id=_HOLDERS)) -> Params:
     """The one that holds most, where messages and lists give figures; where a card's node can be asked, so can it."""
     pids = [
-        (_bytes_held(holder), str(holder.get("pid") or holder.get("pid2")))
-        for holder in holders
-        if holder.get("pid") or holder.get("pid2")
+        (_bytes_held(holder), str(holder.get("pid") or holder.get("pid2"))) for holder in holders if holder.get("pid") or holder.get("pid2")
     ]
     return {"pid": max(pids)[1], "node": None} if pids and knew.get("node") else {}
 

@@ -44,13 +44,12 @@ def allocator_setting(symptom: Symptom = seen(tag="torch-out-of-memory")) -> Par
 
 @mends("oom-fragmentation")
 def setting_where_the_message_has_no_figures(
-    knew: Params, tensorflow: Symptom | None = seen("tf-out-of-memory", "tf-allocator-figures"), platform: Platform | None = one(system="windows"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    tensorflow: Symptom | None = seen("tf-out-of-memory", "tf-allocator-figures"),
+    platform: Platform | None = one(system="windows"),
+) -> Params:
     """TensorFlow has an allocator of another kind; segments that grow are not there on Windows."""
     if tensorflow is not None:
         return {"variable": "TF_GPU_ALLOCATOR", "setting": "cuda_malloc_async"}
-    variable, setting = (
-        knew.get("variable") or "PYTORCH_CUDA_ALLOC_CONF",
-        knew.get("setting") or "expandable_segments:True",
-    )
+    variable, setting = (knew.get("variable") or "PYTORCH_CUDA_ALLOC_CONF", knew.get("setting") or "expandable_segments:True")
     return {"variable": variable, "setting": "max_split_size_mb:512" if platform is not None else setting}

@@ -26,8 +26,10 @@ def _work(figures: Figures) -> bool:
 
 @rule("oom-model-too-large")
 def work_fills_the_card(
-    symptom: Symptom = seen(tag="torch-out-of-memory"), shared: Gpu | None = one(vendor="amd", integrated=True), carved: Symptom | None = seen("amdgpu-vram-ready", "amdgpu-vram-span")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="torch-out-of-memory"),
+    shared: Gpu | None = one(vendor="amd", integrated=True),
+    carved: Symptom | None = seen("amdgpu-vram-ready", "amdgpu-vram-span"),
+) -> Verdict:
     """Nearly all is in use by the work itself; a total far below what the kernel has for graphics is no whole card's."""
     figures = Figures(symptom)
     whole = carved is None or (size(f"{carved.mib} M") or 0) < 1.5 * (figures.total or 0)
@@ -51,7 +53,9 @@ def nothing_else_tells(symptom: Symptom = seen(tag="torch-out-of-memory")) -> Ve
 
 
 @rule("oom-model-too-large", "possible")
-def refused_beside_free_memory(symptom: Symptom = seen(tag="torch-out-of-memory"), own: Symptom | None = seen("test-caps-its-own-memory")) -> Verdict:  # fmt: skip
+def refused_beside_free_memory(
+    symptom: Symptom = seen(tag="torch-out-of-memory"), own: Symptom | None = seen("test-caps-its-own-memory")
+) -> Verdict:
     """The card has room for the request: a limit of the process or of the system refuses it (a test's own is meant), or figures of another moment."""
     figures = Figures(symptom)
     aside = own is not None or figures.taken or figures.in_pieces
@@ -171,8 +175,10 @@ def model_that_an_engine_loads(
 
 @mends("oom-model-too-large")
 def context_whose_cache_is_a_quarter(
-    _refused: Symptom = seen("llama-cache-not-given"), context: Symptom = seen("llama-tells-its-context"), _typed: Symptom = seen("llama-program-typed"),
-) -> Params:  # fmt: skip
+    _refused: Symptom = seen("llama-cache-not-given"),
+    context: Symptom = seen("llama-tells-its-context"),
+    _typed: Symptom = seen("llama-program-typed"),
+) -> Params:
     """What the cache takes falls with the context: a power of two that is at most a quarter of what was asked for."""
     fewer = 1 << (int(context.tokens) // 4).bit_length() - 1
     if fewer < _LEAST_CONTEXT:
@@ -187,9 +193,11 @@ mends("oom-model-too-large")(less_in_words_of_the_program)
 
 @mends("oom-model-too-large")
 def memory_that_the_system_keeps(
-    _card: Gpu = one(vendor="amd", integrated=True), own: Gpu | None = one(integrated=False), platform: Platform | None = one(system=("windows", "macos")),
+    _card: Gpu = one(vendor="amd", integrated=True),
+    own: Gpu | None = one(integrated=False),
+    platform: Platform | None = one(system=("windows", "macos")),
     memory: Memory | None = None,
-) -> Params:  # fmt: skip
+) -> Params:
     """By default the kernel lets the processor's graphics map half of the memory; more is a matter of one parameter."""
     if own is not None or platform is not None:
         return {}

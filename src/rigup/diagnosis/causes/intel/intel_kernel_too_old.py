@@ -20,9 +20,7 @@ def older_than_card(card: Gpu, platform: Platform) -> dict[str, str] | None:
 
 
 @rule("intel-kernel-too-old", "likely")
-def kernel_older_than_the_card(
-    card: Gpu = one(vendor="intel", driver=None), platform: Platform = one(system="linux")
-) -> Verdict:
+def kernel_older_than_the_card(card: Gpu = one(vendor="intel", driver=None), platform: Platform = one(system="linux")) -> Verdict:
     """No driver is bound, and those of this kernel do not know the generation."""
     return older_than_card(card, platform)
 
@@ -30,7 +28,7 @@ def kernel_older_than_the_card(
 @text_rule("intel-kernel-too-old", "likely")
 def no_node_for_a_card_that_the_kernel_does_not_know(
     card: Gpu = one(vendor="intel"), platform: Platform = one(system="linux"), symptom: Symptom = seen("render-nodes-not-there")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The bus shows the card, and no driver made a node for it."""
     release = None if card.get("driver") else older_than_card(card, platform)
     return release and {**release, "said": symptom.id}

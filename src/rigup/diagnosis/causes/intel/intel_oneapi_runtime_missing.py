@@ -8,9 +8,11 @@ from rigup.machine.kinds import Distribution, Gpu, Package, Symptom, Toolkit, To
 
 @rule("intel-oneapi-runtime-missing", "likely")
 def nothing_of_its_runtime_is_there(
-    torch: Torch, packages: Every[Package] = every(Package), kit: Toolkit | None = one(name=KITS),
+    torch: Torch,
+    packages: Every[Package] = every(Package),
+    kit: Toolkit | None = one(name=KITS),
     works: Torch | None = one(xpu_available=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """PyTorch's build for Intel stands on the compiler's runtime; its environment has no package of it, and the system no oneAPI."""
     mine = [package for package in packages if torch.knows("env") and package.get("env") == torch.env]
     from_pip = "+xpu" in str(torch.get("version")) and any(package.get("manager") == "pip" for package in mine)
@@ -19,34 +21,31 @@ def nothing_of_its_runtime_is_there(
 
 
 @rule("intel-oneapi-runtime-missing", "likely")
-def extension_lacks_a_library_of_mkl(
-    missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen(tag="ipex-named")
-) -> Verdict:
+def extension_lacks_a_library_of_mkl(missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen(tag="ipex-named")) -> Verdict:
     """MKL alone may be anybody's; here Intel's extension asks for it."""
     return {"lib": missing.get("lib")}
 
 
 @rule("intel-oneapi-runtime-missing", "possible")
-def environment_of_the_extension_lacks_it(
-    package: Package, missing: Symptom = seen("mkl-library-not-found")
-) -> Verdict:
+def environment_of_the_extension_lacks_it(package: Package, missing: Symptom = seen("mkl-library-not-found")) -> Verdict:
     """The extension is installed where the library is missed."""
     return package.name == "intel-extension-for-pytorch" and {"lib": missing.get("lib")}
 
 
 @rule("intel-oneapi-runtime-missing", "possible")
 def torch_itself_lacks_a_library_of_mkl(
-    missing: Symptom = seen("mkl-library-not-found"), _torch: Symptom = seen("torch-c-part-imported"), other: Symptom | None = seen(tag="ipex-named"),
+    missing: Symptom = seen("mkl-library-not-found"),
+    _torch: Symptom = seen("torch-c-part-imported"),
+    other: Symptom | None = seen(tag="ipex-named"),
     toolkit: Gpu | None = one(vendor=("nvidia", "amd")),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """PyTorch's own wheels bring MKL in themselves; a build that looks for it is Intel's, or somebody's own."""
     return other is None and toolkit is None and {"lib": missing.get("lib")}
 
 
 @rule("intel-oneapi-runtime-missing", "likely")
 def program_for_intel_lacks_a_library(
-    symptom: Symptom = seen(tag="windows-status"),
-    where: Symptom = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words"),
+    symptom: Symptom = seen(tag="windows-status"), where: Symptom = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words")
 ) -> Verdict:
     """Windows ends a program with this number where a library of its is not found; this one speaks of SYCL."""
     return {"said": symptom.id, "where": where.id}
@@ -64,9 +63,7 @@ def all_of_level_zero(knew: Params, distribution: Distribution | None = None) ->
     if source is None:
         return {}
     packages = ", ".join(source.packages)
-    return (
-        {"provider": source.provider, "packages": packages, "brought": None} if source.setup else {"brought": packages}
-    )
+    return {"provider": source.provider, "packages": packages, "brought": None} if source.setup else {"brought": packages}
 
 
 mends("intel-oneapi-runtime-missing")(shell_that_has_its_variables)

@@ -1,12 +1,6 @@
 """The installed oneAPI is of another generation than the program was built for."""
 
-from rigup.diagnosis.causes.intel.oneapi import (
-    KITS,
-    RUNTIME,
-    generation,
-    shell_that_has_its_variables,
-    whose_library_it_is,
-)
+from rigup.diagnosis.causes.intel.oneapi import KITS, RUNTIME, generation, shell_that_has_its_variables, whose_library_it_is
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
 from rigup.knowledge.intel import release_of, runtime_of_torch
 from rigup.machine.kinds import Package, PathLibrary, Symptom, Toolkit, Torch
@@ -23,9 +17,7 @@ def other_generation_is_shown(
 
 
 @rule("intel-oneapi-version-mismatch")
-def other_generation_is_installed(
-    library: PathLibrary, missing: Symptom = seen(tag="oneapi-library-missed")
-) -> Verdict:
+def other_generation_is_installed(library: PathLibrary, missing: Symptom = seen(tag="oneapi-library-missed")) -> Verdict:
     """The same of a library that lies on a search path."""
     (base, number), (wanted, want) = generation(library.soname), generation(str(missing.get("lib")))
     return base == wanted and bool(want) and number != want and {"lib": missing.get("lib"), "have": library.soname}
@@ -49,9 +41,7 @@ def another_release_lies_in_its_folder(
 
 
 @rule("intel-oneapi-version-mismatch", "likely")
-def another_release_is_listed(
-    missing: Symptom = seen(tag="oneapi-library-missed"), kit: Toolkit = one(name="oneapi")
-) -> Verdict:
+def another_release_is_listed(missing: Symptom = seen(tag="oneapi-library-missed"), kit: Toolkit = one(name="oneapi")) -> Verdict:
     """The same of what a package manager, the compiler or a path of Windows names; where those name two years, nothing is read."""
     wanted = _year_wanted(missing)
     return wanted not in (None, str(kit.version)[:4]) and {"lib": missing.get("lib"), "have": "oneAPI " + kit.version}
@@ -91,9 +81,7 @@ def another_release_is_told(
     release, wanted = str(statement.get("release") or statement.get("other") or ""), _year_wanted(missing)
     named = {"have": "oneAPI " + release} if release[:1].isdigit() else {}
     same = bool(named) and wanted is not None and release.startswith(wanted)
-    elsewhere = (
-        statement.id == "oneapi-release-in-words" and unlinked is not None
-    )  # no generation is there: another machine's is spoken of
+    elsewhere = statement.id == "oneapi-release-in-words" and unlinked is not None  # no generation is there: another machine's is spoken of
     return bool(release) and not same and not elsewhere and {"lib": missing.get("lib"), **named}
 
 
@@ -110,13 +98,11 @@ def runtime_of_another_release_was_put_over_its_own(
 
 @text_rule("intel-oneapi-version-mismatch", "likely")
 def another_generation_stands_in_its_folder(
-    missing: Symptom = seen("oneapi-library-not-found", "ldd-oneapi-not-found", "mkl-library-not-found"), shown: Symptom = seen("oneapi-folder-shown"),
-) -> Verdict:  # fmt: skip
+    missing: Symptom = seen("oneapi-library-not-found", "ldd-oneapi-not-found", "mkl-library-not-found"),
+    shown: Symptom = seen("oneapi-folder-shown"),
+) -> Verdict:
     """The folder is of one year's base kit, and the library that is missed of another's."""
-    release, wanted = (
-        shown.get("release") or shown.get("other"),
-        release_of(str(missing.get("base")), str(missing.get("number"))),
-    )
+    release, wanted = (shown.get("release") or shown.get("other"), release_of(str(missing.get("base")), str(missing.get("number"))))
     return wanted is not None and wanted != release and {"lib": missing.get("lib"), "have": "oneAPI " + str(release)}
 
 
@@ -139,8 +125,11 @@ mends("intel-oneapi-version-mismatch")(whose_library_it_is)
 
 @mends("intel-oneapi-version-mismatch")
 def runtime_that_torch_pins(
-    knew: Params, differs: Symptom | None = seen("runtime-of-oneapi-differs-from-what-is-pinned"), torch: Torch | None = None, part: Package | None = one(name=RUNTIME)
-) -> Params:  # fmt: skip
+    knew: Params,
+    differs: Symptom | None = seen("runtime-of-oneapi-differs-from-what-is-pinned"),
+    torch: Torch | None = None,
+    part: Package | None = one(name=RUNTIME),
+) -> Params:
     """It is a package of the environment: that one is set right, and no kit is installed beside it."""
     if differs is not None:
         return {"pinned": f"{differs.get('lib')}=={differs.get('want')}", "release": None, "lib": None}

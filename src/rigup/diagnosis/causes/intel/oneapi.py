@@ -23,13 +23,7 @@ def _torch_for_intel(torch: Torch | None) -> Params:
     companion_versions = companions(release or (newest.torch if newest else ""))
     wanted = release or (newest.torch if newest else None)
     return (
-        {
-            "torch": wanted,
-            "torchvision": companion_versions and companion_versions.torchvision,
-            "index": index_url("xpu"),
-        }
-        if wanted
-        else {}
+        {"torch": wanted, "torchvision": companion_versions and companion_versions.torchvision, "index": index_url("xpu")} if wanted else {}
     )
 
 
@@ -49,9 +43,13 @@ def generation(soname: str) -> tuple[str, str]:
 
 
 def whose_library_it_is(
-    knew: Params, platform: Platform | None = None, windows: Symptom | None = seen(tag="windows-in-words"), torch: Torch | None = None,
-    ipex: Symptom | None = seen(tag="ipex-named"), by_torch: Symptom | None = seen(tag="intel-by-torch"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    platform: Platform | None = None,
+    windows: Symptom | None = seen(tag="windows-in-words"),
+    torch: Torch | None = None,
+    ipex: Symptom | None = seen(tag="ipex-named"),
+    by_torch: Symptom | None = seen(tag="intel-by-torch"),
+) -> Params:
     """A package of Python's or the distribution's, with the torch that is there; else the base kit's release by the library's number."""
     path = str(knew.get("lib") or "")
     lib = re.split(r"[\\/]", path)[-1]
@@ -62,23 +60,19 @@ def whose_library_it_is(
     wheels = own or ipex is not None or by_torch is not None or bool(part and part.package)
     holes: Params = {"system": system, "lib": lib or None, **(_torch_for_intel(torch) if wheels else {})}
     if part is not None:
-        return holes | {
-            "again": _for_torch(part.package, torch) or None,
-            "brought": part.system_package or None,
-            "lib": None,
-        }
+        return holes | {"again": _for_torch(part.package, torch) or None, "brought": part.system_package or None, "lib": None}
     if ".cpython-" in lib or lib.endswith(".pyd"):
         return holes | {"owner": lib, "lib": None}
     folder = _FOLDER.search(path)
-    return holes | {
-        "release": folder[1] if folder else release_of(*generation(lib)) or None,
-        "alone": folder[1] if folder else None,
-    }
+    return holes | {"release": folder[1] if folder else release_of(*generation(lib)) or None, "alone": folder[1] if folder else None}
 
 
 def shell_that_has_its_variables(
-    knew: Params, kit: Toolkit | None = one(name=KITS), installed_kit: Symptom | None = seen(tag="oneapi-there"), gone: Symptom | None = seen(GONE)
-) -> Params:  # fmt: skip
+    knew: Params,
+    kit: Toolkit | None = one(name=KITS),
+    installed_kit: Symptom | None = seen(tag="oneapi-there"),
+    gone: Symptom | None = seen(GONE),
+) -> Params:
     """Where the kit is there its variables are what is missed; else they are loaded after it has been installed."""
     if any(knew.get(hole) for hole in ("pinned", "again", "brought", "owner", "packages")):
         return {"release": None, "lib": None}

@@ -10,9 +10,7 @@ NAMED = HasForm(r"nvidia-[a-z-]{3,40}-cu\d{2}")
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 
 
-def jax_brings_its_own(
-    _said: Symptom = seen("jax-library-older", "jaxlib-raises"), driver: Driver | None = one(vendor="nvidia")
-) -> Params:
+def jax_brings_its_own(_said: Symptom = seen("jax-library-older", "jaxlib-raises"), driver: Driver | None = one(vendor="nvidia")) -> Params:
     """Its extra pins the releases that it was built with."""
     return {"jax": jax_extra(str(driver.get("version") or "") if driver else "")}
 

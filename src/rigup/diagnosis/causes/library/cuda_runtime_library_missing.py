@@ -32,11 +32,16 @@ _BARE = re.compile(r"(?:lib)?(cudart|cublas(?:Lt)?|cufft|curand|cusolver|cuspars
 
 @rule("cuda-runtime-library-missing")
 def the_loader_finds_none(
-    symptom: Symptom = seen("cuda-library-not-found"), companion: Symptom | None = seen("torch-companion-not-loaded"),
-    nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Passes(bool)), rocm: Torch | None = one(hip=Passes(bool)),
-    spare: Symptom | None = seen("cupy-does-without-a-library"), own: Symptom | None = seen("torch-c-part-imported"), nightly: Symptom | None = seen("nightly-torch-asked"),
+    symptom: Symptom = seen("cuda-library-not-found"),
+    companion: Symptom | None = seen("torch-companion-not-loaded"),
+    nvcc: Symptom | None = seen("nvcc-answers"),
+    torch: Torch | None = one(cuda=Passes(bool)),
+    rocm: Torch | None = one(hip=Passes(bool)),
+    spare: Symptom | None = seen("cupy-does-without-a-library"),
+    own: Symptom | None = seen("torch-c-part-imported"),
+    nightly: Symptom | None = seen("nightly-torch-asked"),
     dev: Torch | None = one(version=Passes(of_a_night)),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch, and CuPy does without some."""
     compiled = nvcc is not None and torch is not None and wanted_by_what_was_compiled(symptom, nvcc, torch)
     aside = spare is not None and spare.library in str(symptom.lib)
@@ -46,9 +51,10 @@ def the_loader_finds_none(
 
 @rule("cuda-runtime-library-missing", "likely")
 def somebody_names_the_file_of_another_major(
-    symptom: Symptom = seen("cuda-library-wanted-in-words"), torch: Torch = one(cuda=Passes(bool)),
+    symptom: Symptom = seen("cuda-library-wanted-in-words"),
+    torch: Torch = one(cuda=Passes(bool)),
     found: Symptom | None = seen("cuda-library-not-found", "linux-library-under-a-windows-path"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """A file of one CUDA is asked for where torch brought those of another."""
     lib = str(symptom.get("lib") or symptom.get("lib2"))
     other = lib.removeprefix("libcudart.so.").partition(".")[0] != str(torch.cuda).partition(".")[0]
@@ -56,9 +62,7 @@ def somebody_names_the_file_of_another_major(
 
 
 @rule("cuda-runtime-library-missing")
-def tensorflow_finds_a_card_and_not_a_library(
-    symptom: Symptom = seen(tag="tf-misses"), gpu: Gpu = one(vendor="nvidia")
-) -> Verdict:
+def tensorflow_finds_a_card_and_not_a_library(symptom: Symptom = seen(tag="tf-misses"), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """On a machine without a GPU the same line is only noise."""
     return bool(gpu.fields) and {"lib": symptom.lib, "program": "tensorflow"}
 
@@ -72,17 +76,13 @@ def tensorflow_skips_its_gpus(
 
 
 @rule("cuda-runtime-library-missing", "likely")
-def tensorflow_beside_a_driver(
-    symptom: Symptom = seen(tag="tf-misses"), driver: Driver = one(vendor="nvidia")
-) -> Verdict:
+def tensorflow_beside_a_driver(symptom: Symptom = seen(tag="tf-misses"), driver: Driver = one(vendor="nvidia")) -> Verdict:
     """The driver is there."""
     return bool(driver.get("version")) and {"lib": symptom.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
-def tensorflow_opened_some_of_them(
-    symptom: Symptom = seen(tag="tf-misses"), opened: Symptom = seen("tf-library-opened")
-) -> Verdict:
+def tensorflow_opened_some_of_them(symptom: Symptom = seen(tag="tf-misses"), opened: Symptom = seen("tf-library-opened")) -> Verdict:
     """It comes to the libraries behind the runtime's own only where it has found a GPU."""
     return opened.lib != symptom.lib and {"lib": symptom.lib, "program": "tensorflow"}
 
@@ -97,9 +97,12 @@ def tensorflow_misses_one_and_somebody_the_gpu(
 
 @text_rule("cuda-runtime-library-missing", "possible")
 def tensorflow_was_made_for_another_toolkit(
-    answered: TensorFlow = one(gpus=0), toolkit: Toolkit = one(name="cuda"), _card: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
+    answered: TensorFlow = one(gpus=0),
+    toolkit: Toolkit = one(name="cuda"),
+    _card: Gpu = one(vendor="nvidia"),
+    platform: Platform | None = None,
     skips: Symptom | None = seen("tf-library-not-loaded", "tf-library-not-dlopened", "cudnn-not-located", "tf-no-cuda-libraries"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """It lists no GPU; it was made for a toolkit whose libraries have other names than those of the one that is told."""
     release = str(answered.get("version") or "")
     wanted = cuda_of_package("tensorflow-gpu", release) or cuda_of_package("tensorflow", release)
@@ -111,8 +114,11 @@ def tensorflow_was_made_for_another_toolkit(
 
 @text_rule("cuda-runtime-library-missing", "likely")
 def tensorflow_asks_for_what_lies_behind_the_runtime(
-    symptom: Symptom = seen(tag="tf-misses"), none: Symptom | None = seen("libcuda-not-found", "tf-no-cuda-libraries", "library-asked-for-by-jax", tag="nvidia-driver-silent nvidia-finds-none"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="tf-misses"),
+    none: Symptom | None = seen(
+        "libcuda-not-found", "tf-no-cuda-libraries", "library-asked-for-by-jax", tag="nvidia-driver-silent nvidia-finds-none"
+    ),
+) -> Verdict:
     """It opens the runtime at import, and all others where the driver has counted a GPU. JAX asks for them at once."""
     lib = str(symptom.lib)
     behind = not any(name in lib for name in _FIRST)
@@ -190,22 +196,18 @@ def _nameless(lib: str, knew: Params) -> Params:
     if product == "cuDNN" and (build := built_with(str(knew.get("program") or ""), str(knew.get("built") or ""))):
         named = f"cuDNN {build.cudnn} (CUDA {build.cuda})"
         way = {"onto_path": named} if knew.get("windows") else {"what": named}
-        return {
-            "lib": lib,
-            "package": None,
-            "plain": None,
-            "conda": f"cudnn={build.conda}",
-            "channel": channel(),
-            **way,
-        }
+        return {"lib": lib, "package": None, "plain": None, "conda": f"cudnn={build.conda}", "channel": channel(), **way}
     major = str(knew.get("beside") or "")
     product_name = f"CUDA {major}" if product == "CUDA" else f"{product} (CUDA {major})"
     exact = product_name if major and stem else None
     linux = not knew.get("windows")
     return {
-        "lib": lib or product, "package": None, "plain": None if exact else _PLAIN.get(product, product) if lib else "CUDA + cuDNN",
-        "what": exact if linux else None, "onto_path": None if linux else exact,
-    }  # fmt: skip
+        "lib": lib or product,
+        "package": None,
+        "plain": None if exact else _PLAIN.get(product, product) if lib else "CUDA + cuDNN",
+        "what": exact if linux else None,
+        "onto_path": None if linux else exact,
+    }
 
 
 def _product_name(lib: str, release: CudaRelease, tested: Asked | None) -> str:
@@ -248,10 +250,15 @@ def release_that_has_it(knew: Params) -> Params:
     folder, package = folder_of(lib, release), package_of(lib, release)
     linux = not knew.get("windows")
     return {
-        "lib": lib, "package": package or None, "folder": folder, "part": folder.removeprefix("nvidia/"),
-        "what": product if linux and not package else None, "onto_path": None if linux else product, "plain": None,
+        "lib": lib,
+        "package": package or None,
+        "folder": folder,
+        "part": folder.removeprefix("nvidia/"),
+        "what": product if linux and not package else None,
+        "onto_path": None if linux else product,
+        "plain": None,
         **(_of_conda(tested) if tested else {}),
-    }  # fmt: skip
+    }
 
 
 @mends("cuda-runtime-library-missing")
@@ -279,11 +286,7 @@ def toolkit_that_has_it(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Pa
     """A toolkit that is there and has a file of that name."""
     lib, path = _lib(knew), str(toolkit.path).rstrip("/\\")
     library = library_of(lib)
-    own = (
-        library is not None
-        and not library[0].suffix_from
-        and any(row.holds(str(toolkit.version)) for row in releases_with(lib))
-    )
+    own = library is not None and not library[0].suffix_from and any(row.holds(str(toolkit.version)) for row in releases_with(lib))
     if not own:
         return {}
     if knew.get("windows"):
@@ -293,8 +296,11 @@ def toolkit_that_has_it(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Pa
 
 @mends("cuda-runtime-library-missing")
 def what_the_program_has_for_it(
-    knew: Params, driver: Driver | None = one(vendor="nvidia"), onnx: Package | None = one(name="onnxruntime-gpu"), python: PythonEnv | None = None,
-) -> Params:  # fmt: skip
+    knew: Params,
+    driver: Driver | None = one(vendor="nvidia"),
+    onnx: Package | None = one(name="onnxruntime-gpu"),
+    python: PythonEnv | None = None,
+) -> Params:
     """Some programs name an extra that brings all of it, or look for the environment's own when they are told to."""
     program = str(knew.get("program") or "")
     extra = extra_of(program)
@@ -314,9 +320,7 @@ def what_the_program_has_for_it(
 
 
 @mends("cuda-runtime-library-missing")
-def torchs_own_package_is_missed(
-    symptom: Symptom = seen("torch-library-not-preloaded"), torch: Torch | None = None
-) -> Params:
+def torchs_own_package_is_missed(symptom: Symptom = seen("torch-library-not-preloaded"), torch: Torch | None = None) -> Params:
     """torch brings it by itself, and what brought it is gone."""
     version = str(torch.get("version") or "").partition("+")[0] if torch else ""
     return {
@@ -335,24 +339,11 @@ def linker_finds_none(
     """A linker asks its own variable, and wants the toolkit's folder, not a package of Python's."""
     path = str(toolkit.path) if toolkit and toolkit.knows("path") else ""
     link = f"{path.rstrip('/')}/lib64" if path.startswith("/") else None
-    return {
-        "link": link,
-        "package": None,
-        "toolkit": None,
-        "plain": None if link else knew.get("plain"),
-        "named": symptom.lib,
-    }
+    return {"link": link, "package": None, "toolkit": None, "plain": None if link else knew.get("plain"), "named": symptom.lib}
 
 
 @mends("cuda-runtime-library-missing")
-def program_for_another_cuda_than_torch(
-    knew: Params, torch: Torch, by: Symptom = seen("package-imports-from-another"),
-) -> Params:  # fmt: skip
+def program_for_another_cuda_than_torch(knew: Params, torch: Torch, by: Symptom = seen("package-imports-from-another")) -> Params:
     """An extension of torch that asks for another major's runtime was compiled for another torch: it is installed again with its own."""
-    wanted, had = (
-        re.search(r"libcudart\.so\.(\d{2})", str(knew.get("lib") or "")),
-        re.search(r"\+cu(\d{2})\d", str(torch.get("version"))),
-    )
-    return (
-        {"again": str(by.importer).replace("_", "-"), "package": None} if wanted and had and wanted[1] != had[1] else {}
-    )
+    wanted, had = (re.search(r"libcudart\.so\.(\d{2})", str(knew.get("lib") or "")), re.search(r"\+cu(\d{2})\d", str(torch.get("version"))))
+    return {"again": str(by.importer).replace("_", "-"), "package": None} if wanted and had and wanted[1] != had[1] else {}

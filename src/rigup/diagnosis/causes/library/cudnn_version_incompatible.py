@@ -56,8 +56,11 @@ mends("cudnn-version-incompatible")(jax_brings_its_own)
 
 @mends("cudnn-version-incompatible")
 def the_cudnn_that_it_was_built_with(
-    knew: Params, torch: Torch | None = None, path: Variable | None = one(name=LIBRARY_PATH), own: Symptom | None = seen("cudnn-parts-differ", tag="library-places-torchs"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    torch: Torch | None = None,
+    path: Variable | None = one(name=LIBRARY_PATH),
+    own: Symptom | None = seen("cudnn-parts-differ", tag="library-places-torchs"),
+) -> Params:
     """torch brings its own, which is found again when the variable is gone; other programs live on the system's, or on a package's."""
     release = _dotted(str(knew.get("built") or ""))
     cuda = str(torch.get("cuda") or "").partition(".")[0] if torch else ""

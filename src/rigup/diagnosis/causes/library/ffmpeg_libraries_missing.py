@@ -12,9 +12,11 @@ _NEWER = "8"  # the first that older ones do not take
 
 @text_rule("ffmpeg-libraries-missing", "likely")
 def none_of_its_libraries_can_be_loaded(
-    symptom: Symptom = seen("libtorchcodec-not-loaded"), symbol: Symptom | None = seen("torchcodec-misses-a-symbol"),
-    torch: Package | None = one(name=("torch", "pytorch")), codec: Package | None = one(name="torchcodec"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("libtorchcodec-not-loaded"),
+    symbol: Symptom | None = seen("torchcodec-misses-a-symbol"),
+    torch: Package | None = one(name=("torch", "pytorch")),
+    codec: Package | None = one(name="torchcodec"),
+) -> Verdict:
     """Where it belongs to the torch that is there, and what it needs of that is found."""
     fits = torch is None or codec is None or belongs_to(codec, torch)
     return symbol is None and fits and {"said": symptom.id, "takes": symptom.get("takes")}
@@ -22,9 +24,13 @@ def none_of_its_libraries_can_be_loaded(
 
 @mends("ffmpeg-libraries-missing")
 def whoever_has_them_there(
-    knew: Params, platform: Platform | None = None, system: Distribution | None = None, conda: Symptom | None = seen(tag="conda-shown"),
-    conda_env: Package | None = one(manager="conda"), venv: Symptom | None = seen(tag="venv-shown"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    platform: Platform | None = None,
+    system: Distribution | None = None,
+    conda: Symptom | None = seen(tag="conda-shown"),
+    conda_env: Package | None = one(manager="conda"),
+    venv: Symptom | None = seen(tag="venv-shown"),
+) -> Params:
     """conda's for an environment of conda; else those of the distribution, of winget or of Homebrew, of a release that torchcodec takes."""
     old = _NEWER not in str(knew.get("takes") or "")
     if venv is None and (conda or conda_env):

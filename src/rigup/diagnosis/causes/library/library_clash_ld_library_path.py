@@ -23,29 +23,25 @@ def _stem(symptom: Symptom) -> str:
 
 
 @rule("library-clash-ld-library-path")
-def the_variable_leads_to_another(
-    symptom: Symptom = seen(tag="library-clash"), path: Variable = one(name="LD_LIBRARY_PATH")
-) -> Verdict:
+def the_variable_leads_to_another(symptom: Symptom = seen(tag="library-clash"), path: Variable = one(name="LD_LIBRARY_PATH")) -> Verdict:
     """A library of another version was loaded, and LD_LIBRARY_PATH names folders that hold such."""
     folders = [folder for folder in str(path.value or "").split(":") if _FOREIGN.search(folder)]
-    folders.sort(
-        key=lambda folder: _stem(symptom) not in folder.lower()
-    )  # one that bears the library's name comes first
+    folders.sort(key=lambda folder: _stem(symptom) not in folder.lower())  # one that bears the library's name comes first
     return bool(folders) and {"folder": folders[0], "lib": symptom.get("lib"), "symbol": symptom.get("symbol")}
 
 
 @rule("library-clash-ld-library-path")
-def a_library_lies_on_the_path(
-    symptom: Symptom = seen(tag="library-clash"), path_library: PathLibrary = one()
-) -> Verdict:
+def a_library_lies_on_the_path(symptom: Symptom = seen(tag="library-clash"), path_library: PathLibrary = one()) -> Verdict:
     """The very library that the message speaks of lies in a folder that the loader asks first."""
     return _stem(symptom) in path_library.soname.lower() and {"folder": path_library.folder, "lib": path_library.soname}
 
 
 @rule("library-clash-ld-library-path")
 def ldd_shows_another(
-    symptom: Symptom = seen(tag="library-clash"), shown: Symptom = seen("ldd-cuda-library"), header: Symptom | None = seen("cudnn-of-the-headers")
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="library-clash"),
+    shown: Symptom = seen("ldd-cuda-library"),
+    header: Symptom | None = seen("cudnn-of-the-headers"),
+) -> Verdict:
     """ldd resolves the library outside torch's own folders; headers are shown of a program that somebody compiled, which brings none."""
     return header is None and {"folder": shown.path, "lib": shown.lib, "symbol": symptom.get("symbol")}
 
@@ -64,9 +60,13 @@ def a_symbol_of_another_release(symptom: Symptom = seen(tag="cuda-symbol-missed"
 
 @rule("library-clash-ld-library-path", "possible")
 def an_older_one_stands_before_the_wheels_own(
-    library: PathLibrary, path: SearchPath = one(variable="LD_LIBRARY_PATH"), package: Package = one(name=NAMED), env: PythonEnv = one(active=True),
-    works: Torch | None = one(available=True), symptom: Symptom | None = seen(tag="library-clash"),
-) -> Verdict:  # fmt: skip
+    library: PathLibrary,
+    path: SearchPath = one(variable="LD_LIBRARY_PATH"),
+    package: Package = one(name=NAMED),
+    env: PythonEnv = one(active=True),
+    works: Torch | None = one(available=True),
+    symptom: Symptom | None = seen(tag="library-clash"),
+) -> Verdict:
     """The same name and an older release: what the wheel was linked against may lack in it. Before it fails it is a warning."""
     part = library_of(library.soname)
     same = part is not None and part[0].stem in _GROWING and package.name.startswith(part[0].package + "-cu")
@@ -84,8 +84,10 @@ def jax_wants_another_library(symptom: Symptom = seen("jax-library-older")) -> V
 
 @text_rule("library-clash-ld-library-path", "possible")
 def another_release_lists_the_card(
-    symptom: Symptom = seen("xpu-runtime-does-not-start"), _listed: Symptom = seen("xpu-lists-a-card"), inside: Symptom | None = seen(tag="container-spoken-of"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("xpu-runtime-does-not-start"),
+    _listed: Symptom = seen("xpu-lists-a-card"),
+    inside: Symptom | None = seen(tag="container-spoken-of"),
+) -> Verdict:
     """The driver serves one torch and not the other, which lies in an environment of conda's: its libraries come first there."""
     conda = any(name in str(symptom.get("path")) for name in _CONDAS)
     return conda and inside is None and {"said": symptom.id}
@@ -112,10 +114,12 @@ def _wheels_own(knew: Params) -> Params:
 
 @mends("library-clash-ld-library-path")
 def way_by_which_it_came(
-    knew: Params, path: Variable | None = one(name=LIBRARY_PATH), torchs: Symptom | None = seen("cudnn-on-ld-library-path", "loader-takes-it-from-the-variable"),
+    knew: Params,
+    path: Variable | None = one(name=LIBRARY_PATH),
+    torchs: Symptom | None = seen("cudnn-on-ld-library-path", "loader-takes-it-from-the-variable"),
     module: Symptom | None = seen("cudnn-module-loaded", "environment-module-of-cuda", "module-of-nccl-listed"),
     windows: Symptom | None = seen("ollama-asks-physx-runtime", "ollama-finds-a-foreign-library"),
-) -> Params:  # fmt: skip
+) -> Params:
     """A module that is loaded, the variable where it is shown or spoken of, the very folder; else the variable is what is looked at first."""
     place = next((str(knew[name]) for name in ("folder", "file", "path") if isinstance(knew.get(name), str)), "")
     if module is not None:
@@ -125,10 +129,12 @@ def way_by_which_it_came(
     folder = "" if _OF_THE_SYSTEM.fullmatch(folder) else folder
     shown = path is not None or torchs is not None
     return {
-        "folder": folder if folder.startswith("/") else None, "shown": LIBRARY_PATH if shown and windows is None else None,
+        "folder": folder if folder.startswith("/") else None,
+        "shown": LIBRARY_PATH if shown and windows is None else None,
         "renewed": "ollama" if windows is not None and windows.id == "ollama-asks-physx-runtime" else None,
-        "guessed": None if shown or folder.startswith("/") or windows is not None else LIBRARY_PATH, **_wheels_own(knew),
-    }  # fmt: skip
+        "guessed": None if shown or folder.startswith("/") or windows is not None else LIBRARY_PATH,
+        **_wheels_own(knew),
+    }
 
 
 @mends("library-clash-ld-library-path")

@@ -11,7 +11,7 @@ _LAST_OF_12 = (13,)  # from here on a driver carries two majors that torch is bu
 @text_rule("nvcc-not-found")
 def compiles_without_a_compiler(
     error: Symptom = seen(tag="jit-finds-no-nvcc"), torch: Torch | None = None, driver: Driver | None = one(vendor="nvidia")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The message names what is looked for. Where nobody tells torch's CUDA, a driver that carries one major alone tells enough."""
     untold = torch is None or not torch.get("cuda")
     carried = cuda_of_driver(str(driver.version)) if untold and driver is not None and driver.knows("version") else None
@@ -31,9 +31,11 @@ def toolkit_that_lies_there(toolkit: Toolkit = one(name="cuda")) -> Params:
 
 @mends("nvcc-not-found")
 def engine_that_need_not_compile(
-    vllm: Symptom | None = seen(tag="vllm-at-work"), sglang: Symptom | None = seen(tag="sglang-at-work"), sampler: Symptom | None = seen("flashinfer-samples"),
+    vllm: Symptom | None = seen(tag="vllm-at-work"),
+    sglang: Symptom | None = seen(tag="sglang-at-work"),
+    sampler: Symptom | None = seen("flashinfer-samples"),
     error: Symptom | None = seen("flashinfer-finds-no-nvcc", "flashinfer-starts-no-nvcc"),
-) -> Params:  # fmt: skip
+) -> Params:
     """What each engine computes with in FlashInfer's place, where that is what compiles."""
     if error is None:
         return {}

@@ -16,33 +16,31 @@ _OF_NVIDIA = re.compile(r"nvidia-[a-z-]{3,40}-cu(\d{2})\d?")
 
 @rule("pip-cuda-mix")
 def two_packages_write_one_file(
-    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), symptom: Symptom | None = seen("cuda-library-not-found", tag="library-clash"), works: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+    one_of: Package = one(name=NAMED),
+    other: Package = one(name=NAMED),
+    symptom: Symptom | None = seen("cuda-library-not-found", tag="library-clash"),
+    works: Torch | None = one(available=True),
+) -> Verdict:
     """`nvidia-nccl-cu11` and `-cu12` put one file into one folder. Before anything fails it is a warning; where torch works, a note."""
     if one_of.get("env") != other.get("env") or one_of.name >= other.name:
         return False
     if not overwrite(one_of.name, one_of.get("version", ""), other.name, other.get("version", "")):
         return False
-    return {
-        "one": one_of.name,
-        "other": other.name,
-        **({} if symptom else {"severity": "note" if works else "warning"}),
-    }
+    return {"one": one_of.name, "other": other.name, **({} if symptom else {"severity": "note" if works else "warning"})}
 
 
 @rule("pip-cuda-mix", "likely")
 def one_library_for_two_majors(
-    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), symptom: Symptom | None = seen("cuda-library-not-found", tag="cuda-symbol-missed"), works: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+    one_of: Package = one(name=NAMED),
+    other: Package = one(name=NAMED),
+    symptom: Symptom | None = seen("cuda-library-not-found", tag="cuda-symbol-missed"),
+    works: Torch | None = one(available=True),
+) -> Verdict:
     """Where their files bear different numbers, headers and what asks by the plain name are mixed all the same."""
     same = one_of.name[:-2] == other.name[:-2] and one_of.name < other.name
     if not same or one_of.get("env") != other.get("env"):
         return False
-    return {
-        "one": one_of.name,
-        "other": other.name,
-        **({} if symptom else {"severity": "note" if works else "warning"}),
-    }
+    return {"one": one_of.name, "other": other.name, **({} if symptom else {"severity": "note" if works else "warning"})}
 
 
 @rule("pip-cuda-mix", "likely")
@@ -55,9 +53,7 @@ def packages_for_two_majors(
 
 
 @rule("pip-cuda-mix")
-def a_linker_older_than_what_it_links(
-    package: Package = one(name=NAMED), symptom: Symptom = seen("cuda-symbol-undefined")
-) -> Verdict:
+def a_linker_older_than_what_it_links(package: Package = one(name=NAMED), symptom: Symptom = seen("cuda-symbol-undefined")) -> Verdict:
     """`__nvJitLinkComplete_12_4` wants nvJitLink 12.4 or newer, and an older package is installed."""
     wanted = re.search(r"_(\d{2})_(\d{1,2})$", symptom.symbol)
     if not wanted or "nvjitlink" not in package.name or "nvJitLink" not in symptom.symbol:
@@ -71,9 +67,7 @@ _OF_ANY_CUDA = HasForm(r"nvidia-[a-z-]{3,30}-cu\d{2,3}")
 
 @text_rule("pip-cuda-mix", "likely")
 def linker_of_another_minor_than_torch(
-    package: Package = one(name=_OF_ANY_CUDA),
-    torch: Torch = one(),
-    symptom: Symptom = seen(tag="cuda-symbol-missed"),
+    package: Package = one(name=_OF_ANY_CUDA), torch: Torch = one(), symptom: Symptom = seen(tag="cuda-symbol-missed")
 ) -> Verdict:
     """nvJitLink counts as CUDA does: another minor than torch's is of another CUDA."""
     row = build(str(torch.get("version"))) if torch.get("version") else None
@@ -86,7 +80,7 @@ def linker_of_another_minor_than_torch(
 @text_rule("pip-cuda-mix", "likely")
 def one_library_twice(
     one_of: Package = one(name=_OF_ANY_CUDA), other: Package = one(name=_OF_ANY_CUDA), _said: Symptom = seen(tag="cuda-symbol-missed")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """`nvidia-cublas-cu11` and `nvidia-cublas-cu117` bring one file."""
     same = one_of.name.rpartition("-cu")[0] == other.name.rpartition("-cu")[0] and one_of.name < other.name
     return same and one_of.get("env") == other.get("env") and {"one": one_of.name, "other": other.name}
@@ -94,8 +88,10 @@ def one_library_twice(
 
 @text_rule("pip-cuda-mix", "likely")
 def condas_toolkits_of_two_majors(
-    one_of: Package = one(manager="conda", name="cudatoolkit"), other: Package = one(manager="conda", name=_CONDAS_CUDA), _said: Symptom = seen(tag="cuda-symbol-missed")
-) -> Verdict:  # fmt: skip
+    one_of: Package = one(manager="conda", name="cudatoolkit"),
+    other: Package = one(manager="conda", name=_CONDAS_CUDA),
+    _said: Symptom = seen(tag="cuda-symbol-missed"),
+) -> Verdict:
     """conda's package of old, and those that came after it, bring libraries of two majors into one folder."""
     same = one_of.get("env") == other.get("env")
     differs = version_key(str(one_of.version))[:1] != version_key(str(other.version))[:1]
@@ -188,9 +184,7 @@ def what_pip_says_that_torch_wants(symptoms: Every[Symptom] = every(Symptom, id=
 
 
 @mends("pip-cuda-mix")
-def a_program_that_wants_another_release(
-    symptom: Symptom = seen("pip-check-nvidia-package-of-another-program"),
-) -> Params:
+def a_program_that_wants_another_release(symptom: Symptom = seen("pip-check-nvidia-package-of-another-program")) -> Params:
     """Two programs pin one package to releases that differ: no order of installing serves both."""
     return {"apart": symptom.program, "others": None, "again": None}
 

@@ -21,18 +21,18 @@ def page_file_was_full(
 
 @text_rule("windows-paging-file-too-small", "likely")
 def miner_fills_what_windows_may_promise(
-    symptom: Symptom = seen(tag="miner-refused"), _platform: Platform = one(system="windows"),
-    counted: Symptom | None = seen("miner-counts-its-cards"), statement: Symptom | None = seen("little-main-memory-told"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(tag="miner-refused"),
+    _platform: Platform = one(system="windows"),
+    counted: Symptom | None = seen("miner-counts-its-cards"),
+    statement: Symptom | None = seen("little-main-memory-told"),
+) -> Verdict:
     """Windows backs each card's memory by its own: a rig of many cards wants more than its memory and paging file."""
     return (statement is not None or (counted is not None and int(counted.count) >= _RIG)) and {"said": symptom.id}
 
 
 @text_rule("windows-paging-file-too-small", "likely")
 def miner_of_many_cards_fills_what_windows_may_promise(
-    symptom: Symptom = seen(tag="miner-refused"),
-    _platform: Platform = one(system="windows"),
-    card: Gpu = one(vendor="nvidia"),
+    symptom: Symptom = seen(tag="miner-refused"), _platform: Platform = one(system="windows"), card: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """The same, where a listing shows a card of a high number."""
     return (card.get("nvml_index") or 0) >= _RIG - 1 and {"said": symptom.id}
@@ -41,7 +41,7 @@ def miner_of_many_cards_fills_what_windows_may_promise(
 @text_rule("windows-paging-file-too-small", "likely")
 def program_is_refused_a_little(
     symptom: Symptom = seen("rust-was-refused-memory", "llama-was-refused-main-memory"), _platform: Platform = one(system="windows")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """On Windows even a little is refused once all that memory and paging file may hold is promised."""
     return int(symptom.bytes) < GIB and {"said": symptom.id}
 
@@ -52,8 +52,14 @@ def _number(shown: str) -> int:
 
 @text_rule("windows-paging-file-too-small", "likely")
 def nothing_is_left_to_promise(
-    symptom: Symptom = seen("host-allocation-refused", "spawned-worker-fails-to-start", "dataloader-worker-gone", "rust-was-refused-memory", "llama-was-refused-main-memory"),
+    symptom: Symptom = seen(
+        "host-allocation-refused",
+        "spawned-worker-fails-to-start",
+        "dataloader-worker-gone",
+        "rust-was-refused-memory",
+        "llama-was-refused-main-memory",
+    ),
     room: Symptom = seen("windows-promises-all-it-may"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Of what Windows may promise almost nothing is left, and a program is refused."""
     return _PROMISED * _number(room.left) < _number(room.most) and {"said": symptom.id}

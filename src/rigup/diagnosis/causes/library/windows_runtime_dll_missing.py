@@ -18,8 +18,7 @@ def torchs_own_part_is_not_loaded(
 
 @rule("windows-runtime-dll-missing", "possible")
 def program_lacks_a_library(
-    symptom: Symptom = seen(tag="windows-status"),
-    where: Symptom | None = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words"),
+    symptom: Symptom = seen(tag="windows-status"), where: Symptom | None = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words")
 ) -> Verdict:
     """The same where nobody tells which library it may be."""
     return where is None and {"said": symptom.id}
@@ -27,9 +26,11 @@ def program_lacks_a_library(
 
 @rule("windows-runtime-dll-missing", "likely")
 def runtime_of_visual_c_is_not_installed(
-    torch: Torch, _gone: SystemPackage = one(name="vc-runtime", state="absent"), conda: PythonEnv | None = one(kind="conda"),
+    torch: Torch,
+    _gone: SystemPackage = one(name="vc-runtime", state="absent"),
+    conda: PythonEnv | None = one(kind="conda"),
     works: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """torch's libraries stand on it, and pip's wheels do not bring it; conda does."""
     return torch.knows("env") and conda is None and works is None
 
@@ -47,7 +48,5 @@ def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Passes
 @mends("windows-runtime-dll-missing")
 def library_of_hip(knew: Params, symptom: Symptom = seen("hip-dll-missed")) -> Params:
     """AMD's own, which no runtime of Microsoft's brings."""
-    match = re.search(
-        r"amdhip64\w{0,4}\.dll", str(knew.get("lib") or symptom.get("lib") or symptom.get("other") or ""), re.IGNORECASE
-    )
+    match = re.search(r"amdhip64\w{0,4}\.dll", str(knew.get("lib") or symptom.get("lib") or symptom.get("other") or ""), re.IGNORECASE)
     return {"what": "AMD HIP SDK", "lib": match[0] if match else "amdhip64.dll"}

@@ -15,19 +15,29 @@ def llama_wants_more_than_main_memory(
 
 @mends("host-memory-exhausted")
 def what_is_to_be_less(
-    compiler: Symptom | None = seen("compiler-killed-for-memory"), engine: Symptom | None = seen("llama-was-refused-main-memory", "ollama-wants-more-of-the-systems-memory", "ollama-names-what-was-killed"),
-    job: Symptom | None = seen("oom-kill-in-job-step", "slurm-ended-it-for-memory"), wsl: Platform | None = one(wsl=2), loader: Symptom | None = seen("worker-killed-for-memory"),
-    asked: Symptom | None = seen("job-asks-for-main-memory"), moved: Symptom | None = seen("model-is-moved-after-loading"), memory: Memory | None = None,
-) -> Params:  # fmt: skip
+    compiler: Symptom | None = seen("compiler-killed-for-memory"),
+    engine: Symptom | None = seen(
+        "llama-was-refused-main-memory", "ollama-wants-more-of-the-systems-memory", "ollama-names-what-was-killed"
+    ),
+    job: Symptom | None = seen("oom-kill-in-job-step", "slurm-ended-it-for-memory"),
+    wsl: Platform | None = one(wsl=2),
+    loader: Symptom | None = seen("worker-killed-for-memory"),
+    asked: Symptom | None = seen("job-asks-for-main-memory"),
+    moved: Symptom | None = seen("model-is-moved-after-loading"),
+    memory: Memory | None = None,
+) -> Params:
     """A build takes memory for each file that it compiles at once, an engine for its model and its context; WSL has half of what Windows has.
 
     A model that a program loads and then moves to the card lies whole in main memory first.
     """
     return {
-        "jobs": "2" if compiler is not None else None, "model": "smaller" if engine is not None else None,
-        "memory": _twice(asked) if job is not None else None, "workers": None if compiler or engine or moved or (wsl and not loader) else "fewer",
-        "wsl": _more_than_half(memory) if wsl is not None else None, "load": "from_pretrained" if moved is not None else None,
-    }  # fmt: skip
+        "jobs": "2" if compiler is not None else None,
+        "model": "smaller" if engine is not None else None,
+        "memory": _twice(asked) if job is not None else None,
+        "workers": None if compiler or engine or moved or (wsl and not loader) else "fewer",
+        "wsl": _more_than_half(memory) if wsl is not None else None,
+        "load": "from_pretrained" if moved is not None else None,
+    }
 
 
 def _twice(asked: Symptom | None) -> str:

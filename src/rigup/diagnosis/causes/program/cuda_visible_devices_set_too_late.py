@@ -13,9 +13,7 @@ def mask_set_after_cuda_started(mask: Mask) -> Verdict:
 
 
 @rule("cuda-visible-devices-set-too-late", "likely")
-def device_count_and_mask_disagree(
-    _wrong: Symptom = seen("torch-device-beyond-count"), mask: Mask | None = None
-) -> Verdict:
+def device_count_and_mask_disagree(_wrong: Symptom = seen("torch-device-beyond-count"), mask: Mask | None = None) -> Verdict:
     """torch counts by the variable as it is now, CUDA as it was."""
     return mask is not None and {"name": mask.variable}
 

@@ -17,25 +17,22 @@ def counted(mask: Variable, cards: CardCount) -> bool:
 
 
 @rule("cuda-visible-devices-wrong")
-def mask_names_a_device_that_is_not_there(
-    mask: Variable = one(name=DEVICE_MASKS), cards: CardCount = one(mig=False)
-) -> Verdict:
+def mask_names_a_device_that_is_not_there(mask: Variable = one(name=DEVICE_MASKS), cards: CardCount = one(mig=False)) -> Verdict:
     """Of 0-based indices one lies beyond the last card: that card and all behind it are hidden."""
     parts = chosen(mask.value or "")
     beyond = [part for part in parts if part.isdigit() and int(part) >= cards.count]
     shown = ",".join(str(index) for index in range(cards.count))
     severity = "error" if parts[0] in beyond else "warning"
-    return (
-        bool(beyond)
-        and counted(mask, cards)
-        and {"name": mask.name, "count": cards.count, "valid": shown, "severity": severity}
-    )
+    return bool(beyond) and counted(mask, cards) and {"name": mask.name, "count": cards.count, "valid": shown, "severity": severity}
 
 
 @rule("cuda-visible-devices-wrong", "likely")
 def mask_names_more_than_torch_has_counted(
-    _nothing: Symptom = seen(tag="no-device"), mask: Variable = one(name=DEVICE_MASKS), torch: Torch = one(available=True), cards: CardCount | None = None
-) -> Verdict:  # fmt: skip
+    _nothing: Symptom = seen(tag="no-device"),
+    mask: Variable = one(name=DEVICE_MASKS),
+    torch: Torch = one(available=True),
+    cards: CardCount | None = None,
+) -> Verdict:
     """A program finds none behind its mask, and torch without the mask has counted fewer than that."""
     first, count = chosen(mask.value or "")[0], torch.devices
     beyond = first.isdigit() and 0 < count <= int(first)
@@ -45,9 +42,7 @@ def mask_names_more_than_torch_has_counted(
 
 @rule("cuda-visible-devices-wrong", "likely")
 def mask_names_a_device_of_another_job(
-    mask: Variable = one(name=DEVICE_MASKS),
-    cards: CardCount = one(mig=False),
-    _job: Variable = one(name="SLURM_JOB_ID"),
+    mask: Variable = one(name=DEVICE_MASKS), cards: CardCount = one(mig=False), _job: Variable = one(name="SLURM_JOB_ID")
 ) -> Verdict:
     """The node has more cards than the job may use: those that it may are counted from 0, and fewer."""
     first, usable = chosen(mask.value or "")[0], cards.get("usable") or 0
@@ -58,9 +53,13 @@ def mask_names_a_device_of_another_job(
 
 @text_rule("cuda-visible-devices-wrong", "likely")
 def mask_shows_fewer_than_there_are_and_somebody_misses_one(
-    mask: Variable = one(name=DEVICE_MASKS), torch: Torch = one(), _missed: Symptom = seen("fewer-cards-told"), cards: CardCount = one(mig=False),
-    job: JobRequest | None = None, slurm: Variable | None = one(name="SLURM_JOB_ID"),
-) -> Verdict:  # fmt: skip
+    mask: Variable = one(name=DEVICE_MASKS),
+    torch: Torch = one(),
+    _missed: Symptom = seen("fewer-cards-told"),
+    cards: CardCount = one(mig=False),
+    job: JobRequest | None = None,
+    slurm: Variable | None = one(name="SLURM_JOB_ID"),
+) -> Verdict:
     """torch counts as many as the mask lets through, and the machine has more; a job's mask is its scheduler's."""
     shown = len(chosen(mask.value or ""))
     fewer = counted(mask, cards) and torch.get("devices") == shown < cards.count
@@ -79,10 +78,14 @@ def mask_names_an_unknown_uuid(mask: Variable = one(name=DEVICE_MASKS), cards: C
 
 @rule("cuda-visible-devices-wrong")
 def mask_hides_all_and_the_program_finds_none(
-    _nothing: Symptom = seen(tag="no-device"), mask: Variable = one(name=DEVICE_MASKS, value=_NONE), card: Gpu | None = None,
-    passed: Symptom | None = seen("pytest-passed"), typed: Symptom | None = seen("mask-emptied-for-one-command"), logged: Symptom | None = seen("tf-start-finds-no-device"),
+    _nothing: Symptom = seen(tag="no-device"),
+    mask: Variable = one(name=DEVICE_MASKS, value=_NONE),
+    card: Gpu | None = None,
+    passed: Symptom | None = seen("pytest-passed"),
+    typed: Symptom | None = seen("mask-emptied-for-one-command"),
+    logged: Symptom | None = seen("tf-start-finds-no-device"),
     ended: Symptom | None = seen("python-ended-with-an-exception", "ended-by-signal", "segmentation-fault", "segmentation-fault-signal"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """An empty mask, or -1, and a program that wanted a GPU; tests that passed so, and one command that went on after TensorFlow's line, were meant to run without."""
     intended = typed is not None and logged is not None and ended is None
     return passed is None and not intended and {"name": mask.name, "value": mask.value, "seen": card is not None}
@@ -101,9 +104,7 @@ def mask_hides_all_cards(
 
 @rule("cuda-visible-devices-wrong", "possible")
 def mask_of_unseen_cards(
-    _nothing: Symptom = seen(tag="no-device"),
-    mask: Variable = one(name=DEVICE_MASKS),
-    card: Gpu | None = None,
+    _nothing: Symptom = seen(tag="no-device"), mask: Variable = one(name=DEVICE_MASKS), card: Gpu | None = None
 ) -> Verdict:
     """An index above the first, and no device; how many there are, nobody has seen."""
     first = chosen(mask.value or "")[0]
@@ -112,9 +113,11 @@ def mask_of_unseen_cards(
 
 @rule("cuda-visible-devices-wrong", "possible")
 def mask_is_taken_from_a_variable(
-    _nothing: Symptom = seen("cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus"), mask: Symptom = seen("mask-from-a-variable"),
-    card: Gpu = one(vendor="nvidia"), set_: Variable | None = one(name=CUDA_MASK),
-) -> Verdict:  # fmt: skip
+    _nothing: Symptom = seen("cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus"),
+    mask: Symptom = seen("mask-from-a-variable"),
+    card: Gpu = one(vendor="nvidia"),
+    set_: Variable | None = one(name=CUDA_MASK),
+) -> Verdict:
     """A line copied as it stands: where the shell does not know that variable, the mask is empty and hides every card."""
     return set_ is None and bool(card.get("name")) and {"name": CUDA_MASK, "value": "$" + str(mask.variable)}
 
@@ -131,9 +134,7 @@ def mask_names_fewer_than_start(
 
 @rule("cuda-visible-devices-wrong", "possible")
 def mask_renumbers(
-    mask: Variable = one(name=DEVICE_MASKS),
-    _beyond: Symptom = seen("cuda-invalid-ordinal"),
-    job: JobRequest | None = None,
+    mask: Variable = one(name=DEVICE_MASKS), _beyond: Symptom = seen("cuda-invalid-ordinal"), job: JobRequest | None = None
 ) -> Verdict:
     """What a mask leaves is counted from 0 again: an index of the whole machine lies beyond."""
     named = chosen(mask.value or "")
@@ -141,17 +142,19 @@ def mask_renumbers(
 
 
 @rule("cuda-visible-devices-wrong", "possible")
-def program_masks_by_what_it_is_told(
-    mask: Mask, _beyond: Symptom = seen("cuda-invalid-ordinal"), job: JobRequest | None = None
-) -> Verdict:
+def program_masks_by_what_it_is_told(mask: Mask, _beyond: Symptom = seen("cuda-invalid-ordinal"), job: JobRequest | None = None) -> Verdict:
     """It sets the mask from a setting of its own, and then uses an index that the mask has renumbered."""
     return job is None and not mask.value[:1].isdigit() and {"name": mask.variable}
 
 
 @rule("cuda-visible-devices-wrong", "possible")
 def number_of_no_device(
-    _beyond: Symptom = seen("cuda-invalid-ordinal"), mask: Variable | None = one(name=DEVICE_MASKS), own: Mask | None = None, want: Launch | None = None, job: JobRequest | None = None,
-) -> Verdict:  # fmt: skip
+    _beyond: Symptom = seen("cuda-invalid-ordinal"),
+    mask: Variable | None = one(name=DEVICE_MASKS),
+    own: Mask | None = None,
+    want: Launch | None = None,
+    job: JobRequest | None = None,
+) -> Verdict:
     """The message alone: a program asks for a number that none of the devices it sees has."""
     return mask is None and own is None and want is None and job is None and {"ordinal": "invalid device ordinal"}
 
@@ -196,9 +199,7 @@ def number_beyond_those_that_are_counted(symptom: Symptom = seen("yolo-counts-fe
 
 @mends("cuda-visible-devices-wrong")
 def where_a_variable_is_unset(
-    knew: Params,
-    platform: Platform | None = one(system="windows"),
-    beyond: Symptom | None = seen("cuda-invalid-ordinal"),
+    knew: Params, platform: Platform | None = one(system="windows"), beyond: Symptom | None = seen("cuda-invalid-ordinal")
 ) -> Params:
     """Windows keeps variables in its own settings; where none is shown, it is the program's own number."""
     name = knew.get("name")

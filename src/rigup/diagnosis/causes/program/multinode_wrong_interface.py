@@ -23,9 +23,7 @@ def inner_interface_refused(
 
 
 @rule("multinode-wrong-interface")
-def named_interface_is_not_there(
-    wish: Variable = one(name=_IFNAME), all_interfaces: Every[NetInterface] = every(NetInterface)
-) -> Verdict:
+def named_interface_is_not_there(wish: Variable = one(name=_IFNAME), all_interfaces: Every[NetInterface] = every(NetInterface)) -> Verdict:
     """A name begins an interface's; after "=" it is one's whole name; after "^" it is to be avoided."""
     value = wish.value or ""
     names = [interface.name for interface in all_interfaces]
@@ -33,12 +31,7 @@ def named_interface_is_not_there(
         return False
     exact = value.startswith("=") or wish.name.startswith("GLOO")
     wanted = [part for part in value.removeprefix("=").split(",") if part]
-    interfaces = [
-        name
-        for name in names
-        for part in wanted
-        if (name == part if exact else name.startswith(part.partition(":")[0]))
-    ]
+    interfaces = [name for name in names for part in wanted if (name == part if exact else name.startswith(part.partition(":")[0]))]
     return not interfaces and {"wanted": value}
 
 
@@ -64,8 +57,10 @@ def gloo_fell_back_and_failed(
 
 @text_rule("multinode-wrong-interface", "likely")
 def what_is_to_be_avoided_leaves_loopback(
-    used: Symptom = seen("nccl-uses-loopback"), wish: Variable = one(name="NCCL_SOCKET_IFNAME"), ready: Symptom | None = seen("nccl-is-made")
-) -> Verdict:  # fmt: skip
+    used: Symptom = seen("nccl-uses-loopback"),
+    wish: Variable = one(name="NCCL_SOCKET_IFNAME"),
+    ready: Symptom | None = seen("nccl-is-made"),
+) -> Verdict:
     """NCCL passes loopback by of itself; who names what is to be avoided has to name it, too."""
     avoided = str(wish.value).removeprefix("^").split(",") if str(wish.value).startswith("^") else ["lo"]
     return ready is None and not any("lo".startswith(name) for name in avoided) and {"address": used.get("address")}
@@ -96,22 +91,21 @@ def another_interface_that_is_there(knew: Params, interface: NetInterface) -> Pa
 
 @mends("multinode-wrong-interface")
 def whose_variable_it_is(
-    knew: Params, gloo: Symptom | None = seen("gloo-no-address", "gloo-mesh-failed", "gloo-mesh-failed-plain", *_AT_HOME[:4]),
-    mpi: Symptom | None = seen("mpi-connects-to-inner-address"), family: Symptom | None = seen("nccl-no-address-family", "nccl-goes-by-a-link-local-address"),
-    home: Symptom | None = seen(tag="gloo-address"), wish: Variable | None = one(name="NCCL_SOCKET_IFNAME"), missing: Symptom | None = seen("nccl-no-interface"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    gloo: Symptom | None = seen("gloo-no-address", "gloo-mesh-failed", "gloo-mesh-failed-plain", *_AT_HOME[:4]),
+    mpi: Symptom | None = seen("mpi-connects-to-inner-address"),
+    family: Symptom | None = seen("nccl-no-address-family", "nccl-goes-by-a-link-local-address"),
+    home: Symptom | None = seen(tag="gloo-address"),
+    wish: Variable | None = one(name="NCCL_SOCKET_IFNAME"),
+    missing: Symptom | None = seen("nccl-no-interface"),
+) -> Params:
     """NCCL avoids what it is told to, gloo wants a name, Open MPI has variables of its own; an address of its own leads nowhere else."""
     name = "GLOO_SOCKET_IFNAME" if gloo is not None else "NCCL_SOCKET_IFNAME"
     outer = knew.get("outer")
     holes = {"variable": name, "interface": outer, "home": "here" if home is not None else None}
     if gloo is not None or mpi is not None or home is not None:
         named = name if gloo is not None and not outer else None
-        return {
-            **holes,
-            "named": named,
-            "interface": outer if gloo is not None else None,
-            "mpi": "lo,docker0" if mpi is not None else None,
-        }
+        return {**holes, "named": named, "interface": outer if gloo is not None else None, "mpi": "lo,docker0" if mpi is not None else None}
     if family is not None:
         return {**holes, "family": "AF_INET", "avoided": _AVOIDED}
     gone = wish if wish is not None and missing is not None else None

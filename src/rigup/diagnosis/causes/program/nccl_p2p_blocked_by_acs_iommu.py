@@ -19,9 +19,7 @@ def told_and_hung(_told: Symptom = seen(tag="acs-between"), _hung: Symptom = see
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
-def told_and_avoided(
-    _told: Symptom = seen(tag="acs-between"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")
-) -> Verdict:
+def told_and_avoided(_told: Symptom = seen(tag="acs-between"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")) -> Verdict:
     """The same, and somebody goes around direct traffic already."""
     return True
 
@@ -41,9 +39,7 @@ def first_collective_hangs_behind_an_iommu(
 ) -> Verdict:
     """The very first one, with an IOMMU that is switched on and translates, and several cards in the machine."""
     through = pass_through is not None and pass_through.get("running") == "pt"
-    return (
-        iommu.running == "on" and not through and (cards is None or cards.count > 1) and {"number": hung.get("number")}
-    )
+    return iommu.running == "on" and not through and (cards is None or cards.count > 1) and {"number": hung.get("number")}
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
@@ -65,8 +61,6 @@ def direct_way_is_slower_than_the_detour(symptom: Symptom = seen("bandwidth-betw
 
 
 @mends("nccl-p2p-blocked-by-acs-iommu")
-def word_that_the_message_names(
-    warned: Symptom | None = seen("rccl-misses-passthrough", "rccl-wants-iommu-pt"),
-) -> Params:
+def word_that_the_message_names(warned: Symptom | None = seen("rccl-misses-passthrough", "rccl-wants-iommu-pt")) -> Params:
     """RCCL names what the kernel is to be started with; without its word the detour is quicker tried."""
     return {"named": "iommu=pt" if warned is not None else None, "unnamed": None if warned is not None else "iommu=pt"}

@@ -18,9 +18,10 @@ _NAME_OF_AMD = re.compile(r"lib(?:hip|roc|hsa|amd|rccl|miopen|MIOpen|aotriton|ma
 
 @rule("broken-wheel-missing-library", strength="likely")
 def torch_itself_lacks_a_library(
-    error: Symptom = seen("torch-import-lacks-library", "torch-typed-import-lacks-library"), torch: Torch | None = None,
+    error: Symptom = seen("torch-import-lacks-library", "torch-typed-import-lacks-library"),
+    torch: Torch | None = None,
     system: Symptom | None = seen("rocm-package-of-a-library"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Its own import fails on a library that the wheel does not bring."""
     lib = str(error.get("lib"))
     want = lib.partition(".so.")[2].partition(".")[0]
@@ -30,18 +31,14 @@ def torch_itself_lacks_a_library(
 
 
 @rule("broken-wheel-missing-library", strength="likely")
-def wheel_brings_none_of_it(
-    error: Symptom = seen("rocm-library-not-loaded"), _named: Symptom = seen(tag="rocm-stack-wheels")
-) -> Verdict:
+def wheel_brings_none_of_it(error: Symptom = seen("rocm-library-not-loaded"), _named: Symptom = seen(tag="rocm-stack-wheels")) -> Verdict:
     """A wheel for ROCm brings ROCm's libraries; this one never had another number, so it was left out."""
     lib = str(error.get("lib"))
     return keeps_its_number(lib) and {"lib": lib}
 
 
 @rule("broken-wheel-missing-library", strength="likely")
-def wheel_looks_elsewhere(
-    error: Symptom = seen("rocm-library-not-loaded"), _built: Symptom = seen("wheel-runpath-told")
-) -> Verdict:
+def wheel_looks_elsewhere(error: Symptom = seen("rocm-library-not-loaded"), _built: Symptom = seen("wheel-runpath-told")) -> Verdict:
     """What is in the wheel looks for its libraries where they lay when it was built."""
     return {"lib": error.get("lib")}
 
@@ -74,8 +71,11 @@ def _past_the_chip(isa: str, build: TorchBuild) -> bool:
 
 @mends("broken-wheel-missing-library")
 def release_that_is_whole(
-    knew: Params, index: Symptom | None = seen(tag="torch-index-asked"), conda: Symptom | None = seen("conda-wants-cuda"), torch: Torch | None = None,
-) -> Params:  # fmt: skip
+    knew: Params,
+    index: Symptom | None = seen(tag="torch-index-asked"),
+    conda: Symptom | None = seen("conda-wants-cuda"),
+    torch: Torch | None = None,
+) -> Params:
     """A release in place of a build of the night, of the variant that was asked for; where it is not torch's, what brings the library."""
     other = _not_torchs(knew)
     if other:
@@ -89,13 +89,7 @@ def release_that_is_whole(
         return torch_holes(same)
     if lib.startswith("libcu") or variant.startswith("cu"):
         return {"update": "torch"}
-    if not (
-        isa
-        or variant
-        or rocm_of_library(lib, str(knew.get("want") or ""))
-        or knew.get("hip_of_torch")
-        or _NAME_OF_AMD.match(lib)
-    ):
+    if not (isa or variant or rocm_of_library(lib, str(knew.get("want") or "")) or knew.get("hip_of_torch") or _NAME_OF_AMD.match(lib)):
         return {}  # nothing tells that it is a build for AMD's cards
     newest = newest_build(isa) if isa else newest_for_rocm()
     return torch_holes(newest) if newest and newest.rocm else amd_holes(isa, str(knew.get("system")))

@@ -24,14 +24,7 @@ def _code_of(torch: Torch) -> list[str]:
 
 def _server(knew: Params) -> str:
     """The unit of the server that spoke."""
-    spoke = next(
-        (
-            symptom
-            for symptom in symptoms_in(knew)
-            if str(symptom.id).startswith("ollama-") and symptom.id != "ollama-named"
-        ),
-        None,
-    )
+    spoke = next((symptom for symptom in symptoms_in(knew) if str(symptom.id).startswith("ollama-") and symptom.id != "ollama-named"), None)
     return service_of(spoke.place.process) if spoke else ""
 
 
@@ -81,11 +74,15 @@ def way_around_rocm(knew: Params) -> Params:
     first = "updated" if old else "vulkan"  # a release from before it has to go first
     return {
         **dict.fromkeys(f"{state}_{part}" for state in ("updated", "vulkan") for part in ("option", "service", "variable")),
-        f"{first}_option": f"-e {name}={knew.get('vulkan_value')}" if name and box else None, f"{first}_service": unit or None,
-        f"{first}_variable": name if name and not unit and not box else None, "backend": None if name or own else knew.get("backend") or "Vulkan",
-        "vulkan_build": knew.get("vulkan_build") if own and not windows else None, "built_for_windows": knew.get("program") if own and windows else None,
-        "set_of": knew.get("isa") if windows else None, **({"chip": None} if windows else {}),
-    }  # fmt: skip
+        f"{first}_option": f"-e {name}={knew.get('vulkan_value')}" if name and box else None,
+        f"{first}_service": unit or None,
+        f"{first}_variable": name if name and not unit and not box else None,
+        "backend": None if name or own else knew.get("backend") or "Vulkan",
+        "vulkan_build": knew.get("vulkan_build") if own and not windows else None,
+        "built_for_windows": knew.get("program") if own and windows else None,
+        "set_of": knew.get("isa") if windows else None,
+        **({"chip": None} if windows else {}),
+    }
 
 
 def chip_that_is_better_hidden(knew: Params, discrete: Gpu | None = one(vendor="amd", integrated=False)) -> Params:

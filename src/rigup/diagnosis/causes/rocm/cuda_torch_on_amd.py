@@ -10,23 +10,18 @@ from rigup.knowledge.directml import newest_directml
 from rigup.knowledge.torch_builds import TorchBuild, newest_build
 from rigup.machine.kinds import Gpu, Package, Platform, Symptom, Toolkit, Torch, Variable
 
-_AMD_ONLY = (
-    "HSA_",
-    "ROCR_",
-    "HIP_",
-    "MIOPEN_",
-    "ROCM_",
-    "PYTORCH_HIP_",
-    "PYTORCH_ROCM_",
-    "TORCH_BLAS_PREFER_HIPBLASLT",
-    "AMD_",
-)
+_AMD_ONLY = ("HSA_", "ROCR_", "HIP_", "MIOPEN_", "ROCM_", "PYTORCH_HIP_", "PYTORCH_ROCM_", "TORCH_BLAS_PREFER_HIPBLASLT", "AMD_")
 
 
 @rule("cuda-torch-on-amd")
-def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
-                              rocm: Toolkit | None = one(name="rocm"), error: Symptom | None = seen(tag="rocm-stack-no-nvidia"),
-                              zluda: Symptom | None = seen("zluda-asked-for", "zluda-in-words")) -> Verdict:  # fmt: skip
+def build_for_the_other_maker(
+    torch: Torch,
+    card: Gpu = one(vendor="amd"),
+    other: Gpu | None = one(vendor="nvidia"),
+    rocm: Toolkit | None = one(name="rocm"),
+    error: Symptom | None = seen(tag="rocm-stack-no-nvidia"),
+    zluda: Symptom | None = seen("zluda-asked-for", "zluda-in-words"),
+) -> Verdict:
     """Graphics in a processor count only where somebody wanted to compute on them; who asks ROCm's tools for them does. ZLUDA wants that build."""
     intended = card.get("integrated") is False or rocm is not None or error is not None or card.knows("shown_isa")
     return (
@@ -40,8 +35,13 @@ def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other
 
 
 @rule("cuda-torch-on-amd")
-def it_looks_for_nvidia(card: Gpu = one(vendor="amd"), _error: Symptom = seen(tag="rocm-stack-no-nvidia"), other: Gpu | None = one(vendor="nvidia"),
-                        torch: Torch | None = None, hosted: Symptom | None = seen(tag="hosted-notebook")) -> Verdict:  # fmt: skip
+def it_looks_for_nvidia(
+    card: Gpu = one(vendor="amd"),
+    _error: Symptom = seen(tag="rocm-stack-no-nvidia"),
+    other: Gpu | None = one(vendor="nvidia"),
+    torch: Torch | None = None,
+    hosted: Symptom | None = seen(tag="hosted-notebook"),
+) -> Verdict:
     """A torch that asks for NVIDIA's driver on a machine of AMD's, and not in a notebook that somebody else hosts."""
     return other is None and hosted is None and not (torch and torch.get("hip")) and card.get("vendor") == "amd"
 
@@ -56,18 +56,24 @@ def it_looks_for_nvidia_among_amds_variables(
 
 @rule("cuda-torch-on-amd", strength="likely")
 def it_looks_for_nvidia_where_amd_is_named(
-    _error: Symptom = seen(tag="rocm-stack-no-nvidia"), _named: Symptom = seen(tag="rocm-stack-amd-named"), nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
-    other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None, hosted: Symptom | None = seen(tag="hosted-notebook"),
-) -> Verdict:  # fmt: skip
+    _error: Symptom = seen(tag="rocm-stack-no-nvidia"),
+    _named: Symptom = seen(tag="rocm-stack-amd-named"),
+    nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
+    other: Gpu | None = one(vendor="nvidia"),
+    torch: Torch | None = None,
+    hosted: Symptom | None = seen(tag="hosted-notebook"),
+) -> Verdict:
     """The text speaks of AMD's cards and of nobody else's."""
     return nvidia is None and other is None and hosted is None and not (torch and torch.get("hip"))
 
 
 @rule("cuda-torch-on-amd", strength="likely")
 def it_looks_for_nvidia_where_rocm_was_asked_for(
-    index: Symptom = seen("index-url-of-torch", "pip-single-index"), _error: Symptom = seen(tag="rocm-stack-no-nvidia"),
-    nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"), other: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    index: Symptom = seen("index-url-of-torch", "pip-single-index"),
+    _error: Symptom = seen(tag="rocm-stack-no-nvidia"),
+    nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
     """Somebody installed from an index of ROCm's builds, and the torch that runs is another."""
     return nvidia is None and other is None and "rocm" in str(index.get("index"))
 
@@ -87,9 +93,13 @@ def for_rocm(torch: Torch | None) -> bool:
 
 @text_rule("cuda-torch-on-amd", "likely")
 def torch_that_is_there_satisfies_pip(
-    symptom: Symptom = seen("pip-keeps-plain-torch", "pip-fetches-plain-torch"), index: Symptom = seen("rocm-index-asked"), replaced: Symptom | None = seen("rocm-torch-installed"),
-    other: Gpu | None = one(vendor="nvidia"), platform: Platform | None = None, torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("pip-keeps-plain-torch", "pip-fetches-plain-torch"),
+    index: Symptom = seen("rocm-index-asked"),
+    replaced: Symptom | None = seen("rocm-torch-installed"),
+    other: Gpu | None = one(vendor="nvidia"),
+    platform: Platform | None = None,
+    torch: Torch | None = None,
+) -> Verdict:
     """ROCm's index was asked, and pip keeps the torch of PyPI that is there, or, where it asks both, fetches a newer one."""
     linux = platform is None or platform.get("system") in (None, "linux")
     clear = replaced is None and other is None and linux and not for_rocm(torch)
@@ -102,9 +112,11 @@ def _of_nvidia(name: str) -> bool:
 
 @text_rule("cuda-torch-on-amd", "likely")
 def rocm_build_goes_and_nvidias_comes(
-    gone: Symptom = seen(tag="torch-replaced"), new: Package | None = one(manager="pip", name="torch"), brought: Package | None = one(name=Passes(_of_nvidia)),
+    gone: Symptom = seen(tag="torch-replaced"),
+    new: Package | None = one(manager="pip", name="torch"),
+    brought: Package | None = one(name=Passes(_of_nvidia)),
     card: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """pip takes ROCm's torch away and brings PyPI's, which comes with NVIDIA's packages."""
     local = str(new.version).partition("+")[2] if new else ""
     plain = brought is not None if not local else local.startswith("cu")
@@ -138,8 +150,11 @@ def _of_index(index: Symptom | None) -> TorchBuild | None:
 
 @mends("cuda-torch-on-amd")
 def build_for_this_maker(
-    knew: Params, gone: Symptom | None = seen("pip-replaced-torch-for-rocm", tag="amd-index-gone"), index: Symptom | None = seen(tag="torch-index-asked"), directml: Symptom | None = seen("directml-spoken-of", "directml-in-words", "sdnext-directml-device", "directml-option"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    gone: Symptom | None = seen("pip-replaced-torch-for-rocm", tag="amd-index-gone"),
+    index: Symptom | None = seen(tag="torch-index-asked"),
+    directml: Symptom | None = seen("directml-spoken-of", "directml-in-words", "sdnext-directml-device", "directml-option"),
+) -> Params:
     """The one that was there before, or that somebody asked for, if it has the chip; else the newest that has it.
 
     Of several messages the one that tells the build stands first.

@@ -14,18 +14,18 @@ _POOR = 0.35  # of its answers right; models that people serve have more than tw
 
 @rule("garbage-output-on-gfx", strength="possible")
 def not_numbers_where_amd_is_named(
-    error: Symptom = seen("image-of-nans", "image-cast-invalid"), _named: Symptom = seen(tag="rocm-stack-amd-named"), nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
+    error: Symptom = seen("image-of-nans", "image-cast-invalid"),
+    _named: Symptom = seen(tag="rocm-stack-amd-named"),
+    nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
     other: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The same where only words tell the card."""
     return nvidia is None and other is None and {"said": error.id}
 
 
 @rule("garbage-output-on-gfx", strength="possible")
 def not_numbers(
-    error: Symptom = seen("image-of-nans", "image-cast-invalid"),
-    card: Gpu = one(vendor="amd"),
-    other: Gpu | None = one(vendor="nvidia"),
+    error: Symptom = seen("image-of-nans", "image-cast-invalid"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:
     """The same words come of a model in too low a precision; a computation against the processor's settles it."""
     return other is None and bool(error.id) and card.get("vendor") == "amd"
@@ -33,8 +33,16 @@ def not_numbers(
 
 @text_rule("garbage-output-on-gfx", "likely")
 def comparison_fails_by_much(
-    symptom: Symptom = seen("comparison-with-processor-failed", "absolute-difference-failed", "table-of-differences-from-the-processor", "difference-from-the-processor-in-a-line"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="of-amds"), other: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen(
+        "comparison-with-processor-failed",
+        "absolute-difference-failed",
+        "table-of-differences-from-the-processor",
+        "difference-from-the-processor-in-a-line",
+    ),
+    card: Gpu | None = one(vendor="amd"),
+    named: Symptom | None = seen(tag="of-amds"),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
     """A program compared the card's result with another, and the difference is no rounding."""
     off = str(symptom.get("off"))
     wrong = off in ("nan", "inf") or float(off) > 0.5
@@ -59,8 +67,11 @@ def third_backend_is_far_off(symptom: Symptom = seen("perplexity-of-backends-in-
 
 @text_rule("garbage-output-on-gfx", "possible")
 def schools_sums_come_out_wrong(
-    symptom: Symptom = seen("sums-of-school-mostly-wrong"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen("instinct-named-by-number", "instinct-named-in-small-letters", tag="of-amds"), other: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("sums-of-school-mostly-wrong"),
+    card: Gpu | None = one(vendor="amd"),
+    named: Symptom | None = seen("instinct-named-by-number", "instinct-named-in-small-letters", tag="of-amds"),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
     """A served model fails at what such models do; a small one may do so by itself."""
     rate = float(symptom.get("value") or symptom.get("rate") or 1)
     return other is None and (card is not None or named is not None) and rate < _POOR and {"said": symptom.id}
@@ -76,8 +87,11 @@ def number_in(text: str | None) -> float:
 
 @text_rule("garbage-output-on-gfx", "likely")
 def results_differ_side_by_side(
-    symptom: Symptom = seen("results-side-by-side"), card: Gpu | None = one(vendor="amd"), rocm: Symptom | None = seen(tag="ours"), other: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("results-side-by-side"),
+    card: Gpu | None = one(vendor="amd"),
+    rocm: Symptom | None = seen(tag="ours"),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
     """The same expression on the card and on the processor, and their results are not near each other."""
     gpu, cpu = number_in(symptom.get("gpu")), number_in(symptom.get("cpu"))
     differs = gpu != gpu or abs(gpu - cpu) > 0.05 * max(abs(gpu), abs(cpu))

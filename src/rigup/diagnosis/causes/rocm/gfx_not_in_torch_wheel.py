@@ -19,11 +19,16 @@ from rigup.machine.kinds import Gpu, Platform, Symptom, Torch, Variable
 
 @rule("gfx-not-in-torch-wheel")
 def build_without_the_chip(
-    torch: Torch, card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
-    other: Gpu | None = one(vendor="amd", integrated=False), statement: Symptom | None = seen("override-value-told"), guest: Platform | None = one(wsl=2),
-    computes: Symptom | None = seen("tensor-on-its-device"), error: Symptom | None = seen("segmentation-fault", "segmentation-fault-signal", tag="no-code-for-amd-chip"),
+    torch: Torch,
+    card: Gpu = one(vendor="amd"),
+    override: Variable | None = one(name=OVERRIDE, at="shell container"),
+    other: Gpu | None = one(vendor="amd", integrated=False),
+    statement: Symptom | None = seen("override-value-told"),
+    guest: Platform | None = one(wsl=2),
+    computes: Symptom | None = seen("tensor-on-its-device"),
+    error: Symptom | None = seen("segmentation-fault", "segmentation-fault-signal", tag="no-code-for-amd-chip"),
     tried: Symptom | None = seen("override-typed-before-a-command"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Neither the chip's own code nor, by an override, a sibling's. What torch does not even list fails before any code is looked for; what has computed had code."""
     overridden = bool(override and override.get("value")) and not is_tried_in_vain(tried, card, torch)
     overridden = overridden or bool(statement and helps(card.isa, statement.get("value")))
@@ -35,8 +40,27 @@ def build_without_the_chip(
 
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
-def function_is_not_there(error: Symptom = seen(tag="no-code-for-amd-chip"), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(tag="anothers"),
-                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "ggml-finds-devices", "ggml-has-no-code-for-amds-card", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown", "hip-names-its-own-source", "rocblas-solution-without-code", "rocblas-passes-on-that-there-is-no-code"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+def function_is_not_there(
+    error: Symptom = seen(tag="no-code-for-amd-chip"),
+    card: Gpu | None = one(vendor="amd"),
+    override: Variable | None = one(name=OVERRIDE, at="shell container"),
+    shown: Symptom | None = seen(tag="anothers"),
+    named: Symptom | None = seen("torch-named"),
+    program: Symptom | None = seen(
+        "ggml-device-failed",
+        "ggml-finds-devices",
+        "ggml-has-no-code-for-amds-card",
+        "hip-program-named",
+        "hip-program-no-function",
+        "hip-program-tells-no-function",
+        "image-for-instinct-named",
+        "julia-of-amd-shown",
+        "hip-names-its-own-source",
+        "rocblas-solution-without-code",
+        "rocblas-passes-on-that-there-is-no-code",
+    ),
+    torch: Torch | None = None,
+) -> Verdict:
     """HIP found no code for the device, in a program that is torch's."""
     if program or (shown and not named and not (torch and torch.knows("version"))):
         return False
@@ -54,9 +78,11 @@ def no_code_objects_in_torch(torch: Torch, error: Symptom = seen("hip-no-code-ob
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def crash_on_an_unlisted_chip(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen("segfault-in-hip"),
-    override: Variable | None = one(name=OVERRIDE, at="shell container"), discrete: Gpu | None = one(vendor="amd", integrated=False),
-) -> Verdict:  # fmt: skip
+    card: Gpu = one(vendor="amd"),
+    _error: Symptom = seen("segfault-in-hip"),
+    override: Variable | None = one(name=OVERRIDE, at="shell container"),
+    discrete: Gpu | None = one(vendor="amd", integrated=False),
+) -> Verdict:
     """HIP crashes on a chip for which nobody builds; beside a card a processor's graphics are not meant."""
     intended = not (card.get("integrated") and discrete)
     return intended and override is None and override_for(card.isa) is not None and {"gfx": card.isa}
@@ -64,8 +90,7 @@ def crash_on_an_unlisted_chip(
 
 @text_rule("gfx-not-in-torch-wheel", "likely")
 def torchs_compiler_is_older_than_the_chip(
-    symptom: Symptom = seen("clang-knows-no-such-chip"),
-    named: Symptom = seen("torch-named", "miopen-build-failed"),
+    symptom: Symptom = seen("clang-knows-no-such-chip"), named: Symptom = seen("torch-named", "miopen-build-failed")
 ) -> Verdict:
     """torch's own MIOpen compiles at run time, by a compiler that has not heard of the chip."""
     gfx = str(symptom.get("gfx") or symptom.get("gfx2"))
@@ -74,8 +99,10 @@ def torchs_compiler_is_older_than_the_chip(
 
 @text_rule("gfx-not-in-torch-wheel", "possible")
 def shared_object_of_another_chip(
-    error: Symptom = seen("hip-shared-object-failed"), card: Gpu | None = one(vendor="amd"), graphics: Symptom | None = seen(tag="integrated-named")
-) -> Verdict:  # fmt: skip
+    error: Symptom = seen("hip-shared-object-failed"),
+    card: Gpu | None = one(vendor="amd"),
+    graphics: Symptom | None = seen(tag="integrated-named"),
+) -> Verdict:
     """HIP could not set up a library's code objects: for one of the devices it has none."""
     isa = (card and card.get("isa")) or ""
     return graphics is None and not left(isa) and {"gfx": isa or None, "why": error.id}
@@ -83,9 +110,13 @@ def shared_object_of_another_chip(
 
 @text_rule("gfx-not-in-torch-wheel", "likely")
 def image_is_invalid_for_a_card_of_amds(
-    symptom: Symptom = seen("cuda-image-invalid"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"), program: Symptom | None = seen("ggml-device-failed", "ggml-log-shown", "kobold-named"),
-    override: Variable | None = one(name=OVERRIDE), torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("cuda-image-invalid"),
+    card: Gpu = one(vendor="amd"),
+    other: Gpu | None = one(vendor="nvidia"),
+    program: Symptom | None = seen("ggml-device-failed", "ggml-log-shown", "kobold-named"),
+    override: Variable | None = one(name=OVERRIDE),
+    torch: Torch | None = None,
+) -> Verdict:
     """A torch for ROCm may say CUDA where it means HIP; the card is AMD's."""
     isa = card.get("isa") or ""
     overridden = bool(override and isa and helps(isa, override.get("value")))
@@ -95,8 +126,11 @@ def image_is_invalid_for_a_card_of_amds(
 
 @text_rule("gfx-not-in-torch-wheel", "likely")
 def named_wheel_is_older_than_the_card(
-    wheel: Symptom = seen("wheel-of-torch-for-rocm-named"), card: Gpu = one(vendor="amd"), error: Symptom = seen(tag="program-crashed no-code-for-amd-chip"), override: Variable | None = one(name=OVERRIDE),
-) -> Verdict:  # fmt: skip
+    wheel: Symptom = seen("wheel-of-torch-for-rocm-named"),
+    card: Gpu = one(vendor="amd"),
+    error: Symptom = seen(tag="program-crashed no-code-for-amd-chip"),
+    override: Variable | None = one(name=OVERRIDE),
+) -> Verdict:
     """Only the file's name tells which torch it is, and that one has no code for the card."""
     known = build(f"{wheel.torch}+{wheel.variant}")
     overridden = override is not None and bool(override.get("value"))

@@ -11,7 +11,7 @@ from rigup.machine.kinds import Gpu, KernelLibrary, Symptom
 @text_rule("hipblaslt-no-arch-library", "likely")
 def listed_kernels_are_of_other_chips(
     symptom: Symptom = seen("hipblaslt-not-for-chip"), listed: Symptom = seen("hipblaslts-chips-listed"), card: Gpu = one(vendor="amd")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """torch does without it, and the files of the installed library are of other chips."""
     isa = card.get("isa") or ""
     return bool(isa) and isa not in str(listed.get("listed")).split() and {"gfx": isa, "said": symptom.id}
@@ -23,9 +23,7 @@ mends("hipblaslt-no-arch-library")(who_computes_where)
 @mends("hipblaslt-no-arch-library")
 def without_hipblaslt(knew: Params, library: KernelLibrary | None = one(name="hipblaslt")) -> Params:
     """A newer release of whose it is; until then rocBLAS's own kernels, which torch and rocBLAS can be told to take."""
-    path = " ".join(str(symptom.get("path") or "") for symptom in symptoms_in(knew)) + str(
-        library.get("path") if library else ""
-    )
+    path = " ".join(str(symptom.get("path") or "") for symptom in symptoms_in(knew)) + str(library.get("path") if library else "")
     if knew.get("program") == "ollama" or "/ollama/" in path.replace("\\", "/"):
         return {"renew": "ollama"}
     if knew.get("by_torch") or "site-packages" in path:

@@ -15,36 +15,40 @@ _MASKS = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 
 
 @rule("igpu-visible-beside-dgpu")
-def integrated_one_fails(error: Symptom = seen("ggml-device-failed"), igpu: Gpu = one(integrated=True, vendor="amd"),
-                         dgpu: Gpu = one(integrated=False, vendor="amd")) -> Verdict:  # fmt: skip
+def integrated_one_fails(
+    error: Symptom = seen("ggml-device-failed"),
+    igpu: Gpu = one(integrated=True, vendor="amd"),
+    dgpu: Gpu = one(integrated=False, vendor="amd"),
+) -> Verdict:
     """The device that failed is the processor's own."""
-    return str(error.get("index")) == str(igpu.runtime_index) and {
-        "device": dgpu.get("runtime_index", 0),
-        "severity": "error",
-    }
+    return str(error.get("index")) == str(igpu.runtime_index) and {"device": dgpu.get("runtime_index", 0), "severity": "error"}
 
 
 @rule("igpu-visible-beside-dgpu", strength="likely")
-def integrated_one_is_looked_up(
-    error: Symptom = seen("rocblas-without-arch"), dgpu: Gpu = one(integrated=False, vendor="amd")
-) -> Verdict:
+def integrated_one_is_looked_up(error: Symptom = seen("rocblas-without-arch"), dgpu: Gpu = one(integrated=False, vendor="amd")) -> Verdict:
     """The chip without kernels is one that only processors have, and a card is there that is another."""
     gfx = str(error.get("gfx"))
     return inside_a_processor(gfx) and dgpu.isa != gfx and {"device": dgpu.get("runtime_index", 0), "severity": "error"}
 
 
 @rule("igpu-visible-beside-dgpu", strength="likely")
-def integrated_one_is_used(buffer: Symptom = seen("ggml-buffer-on-device"), igpu: Gpu = one(integrated=True, vendor="amd"),
-                           dgpu: Gpu = one(integrated=False, vendor="amd")) -> Verdict:  # fmt: skip
+def integrated_one_is_used(
+    buffer: Symptom = seen("ggml-buffer-on-device"),
+    igpu: Gpu = one(integrated=True, vendor="amd"),
+    dgpu: Gpu = one(integrated=False, vendor="amd"),
+) -> Verdict:
     """A part of the work lies on the slow one."""
     return str(buffer.get("index")) == str(igpu.runtime_index) and {"device": dgpu.get("runtime_index", 0)}
 
 
 @rule("igpu-visible-beside-dgpu", strength="likely")
 def both_are_offered(
-    _missing: Every[Variable] = lacks(Variable, at="shell", name=MASKS), igpu: Gpu = one(integrated=True, vendor="amd"),
-    dgpu: Gpu = one(integrated=False, vendor="amd"), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"),
-) -> Verdict:  # fmt: skip
+    _missing: Every[Variable] = lacks(Variable, at="shell", name=MASKS),
+    igpu: Gpu = one(integrated=True, vendor="amd"),
+    dgpu: Gpu = one(integrated=False, vendor="amd"),
+    torch: Torch | None = None,
+    rocm: Toolkit | None = one(name="rocm"),
+) -> Verdict:
     """Both are nodes of the kernel's compute driver, and ROCm is in use."""
     used = rocm is not None or bool(torch and torch.get("hip"))
     return (
@@ -57,9 +61,11 @@ def both_are_offered(
 
 @text_rule("igpu-visible-beside-dgpu", "likely")
 def server_computes_on_both(
-    igpu: Gpu = one(vendor="amd", integrated=True), dgpu: Gpu = one(vendor="amd", integrated=False), listed: Symptom = seen("ollama-computes-on-rocm"),
+    igpu: Gpu = one(vendor="amd", integrated=True),
+    dgpu: Gpu = one(vendor="amd", integrated=False),
+    listed: Symptom = seen("ollama-computes-on-rocm"),
     mask: Variable | None = one(name=MASKS[:2]),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """ollama's own list of what it computes on has the processor's graphics too."""
     both = igpu.knows("shown_isa") and dgpu.knows("shown_isa") and listed.get("gfx") == igpu.shown_isa
     return both and mask is None and {"device": 0 if dgpu.get("runtime_index") is None else dgpu.runtime_index}
@@ -67,15 +73,19 @@ def server_computes_on_both(
 
 @text_rule("igpu-visible-beside-dgpu", "likely")
 def work_lies_on_graphics_behind_another_card(
-    buffer: Symptom = seen("ggml-buffer-on-device"), igpu: Gpu = one(vendor="amd", integrated=True), mask: Variable | None = one(name=MASKS[:2]),
-) -> Verdict:  # fmt: skip
+    buffer: Symptom = seen("ggml-buffer-on-device"),
+    igpu: Gpu = one(vendor="amd", integrated=True),
+    mask: Variable | None = one(name=MASKS[:2]),
+) -> Verdict:
     """The kernel counts the processor as its first node: graphics that come third have a card before them, and a model's part lies on them."""
     behind = igpu.get("kfd_node") is not None and str(igpu.kfd_node - 1) == str(buffer.get("index"))
     return behind and mask is None and {"device": 0, "said": buffer.id}
 
 
 @text_rule("igpu-visible-beside-dgpu", "likely")
-def chip_of_a_processor_is_looked_up_beside_another(error: Symptom = seen("rocblas-without-arch"), card: Gpu = one(vendor="amd")) -> Verdict:  # fmt: skip
+def chip_of_a_processor_is_looked_up_beside_another(
+    error: Symptom = seen("rocblas-without-arch"), card: Gpu = one(vendor="amd")
+) -> Verdict:
     """Only a list of chips is shown: the one without kernels is one that processors have, and the other is a card's."""
     gfx, isa = str(error.get("gfx")), card.get("isa") or ""
     inner = inside_a_processor(gfx) and bool(isa) and isa != gfx and not inside_a_processor(isa)
@@ -84,8 +94,10 @@ def chip_of_a_processor_is_looked_up_beside_another(error: Symptom = seen("rocbl
 
 @text_rule("igpu-visible-beside-dgpu", "likely")
 def the_one_without_a_model_fails(
-    error: Symptom = seen("ggml-device-failed"), plain: Gpu = one(vendor="amd", name=PLAIN_NAMES), card: Gpu = one(vendor="amd", integrated=False),
-) -> Verdict:  # fmt: skip
+    error: Symptom = seen("ggml-device-failed"),
+    plain: Gpu = one(vendor="amd", name=PLAIN_NAMES),
+    card: Gpu = one(vendor="amd", integrated=False),
+) -> Verdict:
     """Beside a card that is listed by its model, graphics without one are the processor's."""
     index = plain.get("runtime_index")
     listed = index is not None and card.get("runtime_index") not in (None, index)
@@ -94,21 +106,21 @@ def the_one_without_a_model_fails(
 
 @text_rule("igpu-visible-beside-dgpu", "likely")
 def small_one_of_two_is_full(
-    symptom: Symptom = seen("torch-out-of-memory-total"), card: Gpu = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2]),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("torch-out-of-memory-total"),
+    card: Gpu = one(vendor="amd", integrated=False),
+    mask: Variable | None = one(name=MASKS[:2]),
+) -> Verdict:
     """What is full has the total of a processor's graphics, and a card is there that has much more."""
     total = size(symptom.get("total")) or 0.0
-    return (
-        mask is None
-        and 0 < total <= 2 * GIB
-        and {"device": card.get("runtime_index") or 0, "severity": "error", "said": symptom.id}
-    )
+    return mask is None and 0 < total <= 2 * GIB and {"device": card.get("runtime_index") or 0, "severity": "error", "said": symptom.id}
 
 
 @text_rule("igpu-visible-beside-dgpu", "likely")
 def ends_until_one_of_two_is_shown(
-    listed: Symptom = seen("chips-of-two-devices-listed"), died: Symptom = seen(tag="masked-device-dies"), mask: Variable = one(name=_MASKS, value=("0", "1")),
-) -> Verdict:  # fmt: skip
+    listed: Symptom = seen("chips-of-two-devices-listed"),
+    died: Symptom = seen(tag="masked-device-dies"),
+    mask: Variable = one(name=_MASKS, value=("0", "1")),
+) -> Verdict:
     """torch lists a card and the graphics of a processor, in whichever order; its program ends, and is started anew with the card alone."""
     chips = (str(listed.first), str(listed.second))
     number = int(mask.value or 0)
@@ -133,9 +145,12 @@ def _first_is_the_processors(knew: Params, took: Symptom | None) -> bool:
 
 @mends("igpu-visible-beside-dgpu")
 def mask_of_that_runtime(
-    knew: Params, sycl: Symptom | None = seen("sycl-device-on-a-card"), vulkan: Symptom | None = seen("vulkan-device-of-its-own-memory"),
-    way: Symptom | None = seen("weights-on-a-vulkan-device"), took: Symptom | None = seen(tag="takes-integrated-graphics"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    sycl: Symptom | None = seen("sycl-device-on-a-card"),
+    vulkan: Symptom | None = seen("vulkan-device-of-its-own-memory"),
+    way: Symptom | None = seen("weights-on-a-vulkan-device"),
+    took: Symptom | None = seen(tag="takes-integrated-graphics"),
+) -> Params:
     """Each runtime counts for itself, and reads a variable of its own."""
     off = {"off": _("switch off the processor's graphics")}
     if sycl is not None:

@@ -10,9 +10,11 @@ from rigup.machine.kinds import Gpu, Symptom, Variable
 
 @rule("mixed-gfx-single-override")
 def helps_one_and_harms_another(
-    override: Variable = one(name=OVERRIDE), needy: Gpu = one(vendor="amd"), harmed: Gpu = one(vendor="amd"),
+    override: Variable = one(name=OVERRIDE),
+    needy: Gpu = one(vendor="amd"),
+    harmed: Gpu = one(vendor="amd"),
     mask: Variable | None = one(name=MASKS[:2], at="shell container"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """The plain variable renames every card: the one that it suits, and one of another kind; one that is hidden does not mind."""
     value = override.value
     foreign = gfx_of_decimal(value or "") != gfx_base(needy.isa) or harmed.get("integrated") is False
@@ -27,8 +29,10 @@ def _needs(isa: str, value: str) -> bool:
 
 @mends("mixed-gfx-single-override")
 def override_by_node(
-    override: Variable | None = one(name=OVERRIDE), statement: Symptom | None = seen("override-value-told"), cards: Every[Gpu] = every(Gpu, vendor="amd")
-) -> Params:  # fmt: skip
+    override: Variable | None = one(name=OVERRIDE),
+    statement: Symptom | None = seen("override-value-told"),
+    cards: Every[Gpu] = every(Gpu, vendor="amd"),
+) -> Params:
     """For the card that needs one, by its node; where none does, without. The runtime counts the processor's nodes first."""
     value = str((override.get("value") if override else None) or (statement.get("value") if statement else None) or "")
     needy = [card for card in cards if _needs(str(card.get("isa") or ""), value)]
@@ -40,7 +44,12 @@ def override_by_node(
     row = override_for(str(needy[0].get("isa")))
     right = value if helps(str(needy[0].get("isa")), value) else row and row.value
     node = needy[0].get("kfd_node")
-    return {"plain": OVERRIDE, "value": right, "name": f"{OVERRIDE}_{node}" if node is not None else None, "unnumbered": None if node is not None else OVERRIDE}  # fmt: skip
+    return {
+        "plain": OVERRIDE,
+        "value": right,
+        "name": f"{OVERRIDE}_{node}" if node is not None else None,
+        "unnumbered": None if node is not None else OVERRIDE,
+    }
 
 
 def unlike(needy: Gpu, other: Gpu) -> bool:

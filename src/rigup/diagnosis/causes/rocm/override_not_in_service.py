@@ -14,9 +14,12 @@ _COMPUTING = ("", *COMPUTING)  # "" is a unit whose name the text does not tell
 
 @rule("override-not-in-service")
 def set_in_the_shell_only(
-    missing: Every[Variable] = lacks(Variable, at="service unit", name=OVERRIDE), elsewhere: Variable = one(at="shell", name=OVERRIDE),
-    card: Gpu | None = one(vendor="amd"), unit_variable: Variable | None = one(at="service unit"), vulkan: Symptom | None = seen("ggml-vulkan-named", at="service unit"),
-) -> Verdict:  # fmt: skip
+    missing: Every[Variable] = lacks(Variable, at="service unit", name=OVERRIDE),
+    elsewhere: Variable = one(at="shell", name=OVERRIDE),
+    card: Gpu | None = one(vendor="amd"),
+    unit_variable: Variable | None = one(at="service unit"),
+    vulkan: Symptom | None = seen("ggml-vulkan-named", at="service unit"),
+) -> Verdict:
     """A service does not read a shell's files. One that nobody needs is not missed; nor one of a unit that is not there, or that computes by Vulkan."""
     name = missing.place.process.partition(":")[2]
     wanted = bool(elsewhere.value) and (card is None or helps(card.get("isa") or "", elsewhere.value))
@@ -26,8 +29,11 @@ def set_in_the_shell_only(
 
 
 @rule("override-not-in-service")
-def runs_without_what_is_configured(running: Variable = one(at="service", name=OVERRIDE, value=None), elsewhere: Variable = one(at="shell unit", name=OVERRIDE),
-                                    card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
+def runs_without_what_is_configured(
+    running: Variable = one(at="service", name=OVERRIDE, value=None),
+    elsewhere: Variable = one(at="shell unit", name=OVERRIDE),
+    card: Gpu | None = one(vendor="amd"),
+) -> Verdict:
     """The server's own line shows the variable empty."""
     wanted = bool(elsewhere.value) and (card is None or helps(card.get("isa") or "", elsewhere.value))
     return wanted and {"service": service_of(running.place.process), "value": elsewhere.value, "name": OVERRIDE}
@@ -35,10 +41,13 @@ def runs_without_what_is_configured(running: Variable = one(at="service", name=O
 
 @rule("override-not-in-service", strength="likely")
 def refused_though_a_sibling_is_listed(
-    error: Symptom = seen(tag="ollama-refuses-chip"), override: Variable | None = one(at="service", name=OVERRIDE),
-    served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"), platform: Platform | None = None, statement: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
+    error: Symptom = seen(tag="ollama-refuses-chip"),
+    override: Variable | None = one(at="service", name=OVERRIDE),
+    served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
+    platform: Platform | None = None,
+    statement: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
     shell: Variable | None = one(at="shell", name=OVERRIDE),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """With the override in force the server would not have looked at the list; on Windows there is none."""
     row = override_for(str(error.get("gfx")))
     listed = str(error.get("listed") or "").replace(":true", "").split()
@@ -53,26 +62,24 @@ def refused_though_a_sibling_is_listed(
 
 
 @rule("override-not-in-service")
-def quotes_went_into_the_value(override: Variable = one(at="service unit", name=OVERRIDE), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
+def quotes_went_into_the_value(override: Variable = one(at="service unit", name=OVERRIDE), card: Gpu | None = one(vendor="amd")) -> Verdict:
     """Quotes within quotes reach the server, which cannot read the value: it is set and not in force."""
     value = str(override.value or "")
     intended = bare(value)
     wanted = gfx_of_decimal(intended) is not None and (card is None or helps(card.get("isa") or "", intended))
-    return (
-        intended != value
-        and wanted
-        and {"service": service_of(override.place.process), "value": intended, "name": OVERRIDE}
-    )
+    return intended != value and wanted and {"service": service_of(override.place.process), "value": intended, "name": OVERRIDE}
 
 
 @text_rule("override-not-in-service", "likely")
 def shell_has_what_the_service_needs(
-    error: Symptom = seen(tag="ollama-refuses-chip"), mine: Variable = one(at="shell", name=OVERRIDE), own: Variable | None = one(at="service unit", name=OVERRIDE),
-) -> Verdict:  # fmt: skip
+    error: Symptom = seen(tag="ollama-refuses-chip"),
+    mine: Variable = one(at="shell", name=OVERRIDE),
+    own: Variable | None = one(at="service unit", name=OVERRIDE),
+) -> Verdict:
     """A person's shell has an override that helps; the service, which reads none of its files, looks for the chip itself."""
     served = error.place.kind in ("service", "unit")
     wanted = served and (own is None or not own.get("value")) and helps(str(error.get("gfx")), mine.value)
-    return wanted and {"service": error.place.process.partition(":")[2] or "ollama", "value": mine.value, "name": OVERRIDE}  # fmt: skip
+    return wanted and {"service": error.place.process.partition(":")[2] or "ollama", "value": mine.value, "name": OVERRIDE}
 
 
 mends("override-not-in-service")(who_computes_where)

@@ -18,12 +18,7 @@ _RELEASE = re.compile(r"/rocm-(\d{1,2}\.\d{1,2})")
 @rule("rocm-abi-mismatch")
 def library_of_another_major(torch: Torch, error: Symptom = seen("rocm-library-not-loaded")) -> Verdict:
     """Something was built for another ROCm than torch."""
-    return (
-        error.get("lib") == HIP
-        and bool(torch.hip)
-        and major(torch.hip) != error.get("want")
-        and {"have": major(torch.hip)}
-    )
+    return error.get("lib") == HIP and bool(torch.hip) and major(torch.hip) != error.get("want") and {"have": major(torch.hip)}
 
 
 @rule("rocm-abi-mismatch", strength="likely")
@@ -46,19 +41,25 @@ def program_was_linked_with_another_release(
 @rule("rocm-abi-mismatch", strength="likely")
 def another_rocm_stands_first(
     torch: Torch, rocm: Toolkit = one(name="rocm"), library: PathLibrary = one(), path: SearchPath = one(variable="LD_LIBRARY_PATH")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """A wheel brings its own ROCm, and the variable leads to one of another major before it."""
     held = library.soname.startswith((HIP, "librocblas")) and library.folder == path.path
-    is_elsewhere = path.path.startswith(rocm.path.rstrip("/") + "/") and major(torch.get("hip")) not in (
-        "",
-        major(rocm.version),
-    )
+    is_elsewhere = path.path.startswith(rocm.path.rstrip("/") + "/") and major(torch.get("hip")) not in ("", major(rocm.version))
     return held and is_elsewhere and not torch.get("available") and {"have": major(torch.hip), "folder": path.path}
 
 
 @rule("rocm-abi-mismatch", strength="likely")
-def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"), part: Symptom | None = seen("torch-c-part-imported"), built: Symptom | None = seen("wheel-runpath-told"),
-                         named: Symptom | None = seen(tag="rocm-stack-wheels"), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"), in_environment: Symptom | None = seen("rocm-library-lies-in-the-environment"), night: Symptom | None = seen(tag="builds-of-a-night")) -> Verdict:  # fmt: skip
+def library_is_not_there(
+    error: Symptom = seen("rocm-library-not-loaded"),
+    own: Symptom | None = seen("torch-import-lacks-library"),
+    part: Symptom | None = seen("torch-c-part-imported"),
+    built: Symptom | None = seen("wheel-runpath-told"),
+    named: Symptom | None = seen(tag="rocm-stack-wheels"),
+    torch: Torch | None = None,
+    rocm: Toolkit | None = one(name="rocm"),
+    in_environment: Symptom | None = seen("rocm-library-lies-in-the-environment"),
+    night: Symptom | None = seen(tag="builds-of-a-night"),
+) -> Verdict:
     """An extension wants a library of some ROCm; what is there is not told."""
     is_known = error.get("lib") == HIP and bool((torch and torch.get("hip")) or rocm)
     bundled = (named is not None and keeps_its_number(str(error.get("lib")))) or (
@@ -86,9 +87,8 @@ def kernels_of_another_rocblas(
 
 @rule("rocm-abi-mismatch", "possible")
 def server_waits_for_rocm_in_vain(
-    symptom: Symptom = seen("ollama-waits-for-rocm-in-vain"),
-    other: Gpu | None = one(vendor="nvidia"), own: Gpu | None = one(vendor="amd"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("ollama-waits-for-rocm-in-vain"), other: Gpu | None = one(vendor="nvidia"), own: Gpu | None = one(vendor="amd")
+) -> Verdict:
     """The search for ROCm's devices does not end; beside another maker's card alone there are none to find."""
     return (other is None or own is not None) and symptom.values()
 
@@ -109,8 +109,11 @@ def _beside_torch(knew: Params, major: str, have: str, lib: str) -> Params:
 
 @mends("rocm-abi-mismatch")
 def one_release_for_all(
-    knew: Params, rocm: Toolkit | None = one(name="rocm"), torch: Torch | None = None, error: Symptom | None = seen("rocm-library-not-loaded", "program-not-linked-with-rocm"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    rocm: Toolkit | None = one(name="rocm"),
+    torch: Torch | None = None,
+    error: Symptom | None = seen("rocm-library-not-loaded", "program-not-linked-with-rocm"),
+) -> Params:
     """The program's own next release; else the ROCm whose library is asked for, told by the library's number."""
     if "ollama-turns-down-amds-driver" in ids_in(knew):
         return {"vendor": "AMD"}

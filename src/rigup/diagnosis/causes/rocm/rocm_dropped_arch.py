@@ -15,9 +15,7 @@ from rigup.machine.kinds import Gpu, KernelLibrary, Symptom, Torch, Variable
 
 
 @rule("rocm-dropped-arch", strength="likely")
-def library_of_old_names_no_old_chip(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen("rocblas-without-library")
-) -> Verdict:
+def library_of_old_names_no_old_chip(card: Gpu = one(vendor="amd"), _error: Symptom = seen("rocblas-without-library")) -> Verdict:
     """The same, and the card is one that ROCm has left."""
     return left(card.isa) and {"gfx": card.isa}
 
@@ -30,16 +28,18 @@ def once_had_kernels(error: Symptom = seen(tag="ollama-refuses-chip")) -> Verdic
 
 @rule("rocm-dropped-arch", strength="likely")
 def once_had_code(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen("segfault-in-hip", "ggml-no-function", tag="no-code-for-amd-chip"), listed: Symptom | None = seen("code-objects-listed"),
-) -> Verdict:  # fmt: skip
+    card: Gpu = one(vendor="amd"),
+    _error: Symptom = seen("segfault-in-hip", "ggml-no-function", tag="no-code-for-amd-chip"),
+    listed: Symptom | None = seen("code-objects-listed"),
+) -> Verdict:
     """No code for a chip that older releases had; where a program's own targets are listed, it is that program's."""
     return listed is None and left(card.isa) and {"gfx": card.isa}
 
 
 @rule("rocm-dropped-arch", strength="likely")
 def crash_on_an_old_chip(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen("segmentation-fault", "segmentation-fault-signal"), torch: Torch | None = None,
-) -> Verdict:  # fmt: skip
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen("segmentation-fault", "segmentation-fault-signal"), torch: Torch | None = None
+) -> Verdict:
     """A program ends on the first kernel; that ROCm is in use, its own list or a torch for it shows."""
     used = card.knows("shown_isa") or bool(torch and torch.get("hip"))
     return used and left(card.isa) and {"gfx": card.isa}
@@ -58,9 +58,11 @@ def build_without_an_old_chip(
 
 @rule("rocm-dropped-arch", strength="likely")
 def library_that_a_program_brings_left_the_chip(
-    library: KernelLibrary = one(name="rocblas", owner=("ollama", "torch")), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False),
+    library: KernelLibrary = one(name="rocblas", owner=("ollama", "torch")),
+    card: Gpu = one(vendor="amd"),
+    other: Gpu | None = one(vendor="amd", integrated=False),
     override: Variable | None = one(name="HSA_OVERRIDE_GFX_VERSION"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Its rocBLAS is from after ROCm had left the chip, though torch itself may still have code for it."""
     intended = not (card.get("integrated") and other) and not (override and override.get("value"))
     return intended and left(card.isa) and not runs_on(card.isa, library.code) and {"gfx": card.isa}
@@ -68,8 +70,10 @@ def library_that_a_program_brings_left_the_chip(
 
 @rule("rocm-dropped-arch", "likely")
 def server_holds_the_chip_for_too_old(
-    symptom: Symptom = seen("ollama-amdgpu-too-old", "ollama-says-too-old-with-its-number"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("ollama-amdgpu-too-old", "ollama-says-too-old-with-its-number"),
+    other: Gpu | None = one(vendor="nvidia"),
+    served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
+) -> Verdict:
     """The server's own word; an old one beside the card that it computes on is left out by right."""
     has_discrete = served is not None or (other is not None and bool(other.get("vram")))
     return {**symptom.values(), **({"severity": "note"} if has_discrete else {})}

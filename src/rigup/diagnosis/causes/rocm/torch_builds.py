@@ -46,11 +46,7 @@ def torch_holes(build: TorchBuild | None) -> Params:
     companion_versions = companions(build.torch) if build else None
     if build is None:
         return {}
-    return {
-        "torch": build.torch,
-        "index": index_url(build.variant),
-        "torchvision": companion_versions and companion_versions.torchvision,
-    }
+    return {"torch": build.torch, "index": index_url(build.variant), "torchvision": companion_versions and companion_versions.torchvision}
 
 
 def amd_holes(isa: str, system: str) -> Params:

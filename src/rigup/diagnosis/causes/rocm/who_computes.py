@@ -15,20 +15,35 @@ def _isa(knew: Params, card: Gpu | None) -> str | None:
 
 
 def who_computes_where(
-    knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = None, windows: Symptom | None = seen(tag="windows-in-words"),
-    named: Symptom | None = seen(tag="amd-program-named"), torch: Torch | None = None, machine: Symptom | None = seen("steam-deck-named"),
-    release: Symptom | None = seen("ollama-tells-its-release"), typed: Symptom | None = seen("ollama-is-typed", "llama-cpp-is-typed"),
-) -> Params:  # fmt: skip
+    knew: Params,
+    card: Gpu | None = one(vendor="amd"),
+    platform: Platform | None = None,
+    windows: Symptom | None = seen(tag="windows-in-words"),
+    named: Symptom | None = seen(tag="amd-program-named"),
+    torch: Torch | None = None,
+    machine: Symptom | None = seen("steam-deck-named"),
+    release: Symptom | None = seen("ollama-tells-its-release"),
+    typed: Symptom | None = seen("ollama-is-typed", "llama-cpp-is-typed"),
+) -> Params:
     """The program is the one that wrote the finding's own messages, else torch where one is, else one that the text names."""
     told = [*[id_ for id_ in ids_in(knew) if not id_.endswith("-named")], *([typed.id] if typed else []), *ids_in(knew)]
     mine = program_behind(told) or program_behind(["torch-named"] if torch else [named.id] if named else [])
     return {
-        "system": system_of(knew, platform, windows), "isa": _isa(knew, card) or (isa_of_machine(machine.id) if machine else None), "program": mine.name if mine else None,
-        "by_torch": "torch" if mine and mine.torch else None, "backend": mine.backend if mine else None,
-        "package_of": mine.package if mine else None, "heeds": mine.heeds_override if mine else None, "vulkan": mine.variable if mine else None, "vulkan_value": mine.value if mine else None,
-        "since": mine.since or None if mine else None, "vulkan_build": mine.build or None if mine else None, "release_there": release.get("version") if release else None,
-        "version_of_torch": torch.get("version") if torch else None, "hip_of_torch": torch.get("hip") if torch else None,
-    }  # fmt: skip
+        "system": system_of(knew, platform, windows),
+        "isa": _isa(knew, card) or (isa_of_machine(machine.id) if machine else None),
+        "program": mine.name if mine else None,
+        "by_torch": "torch" if mine and mine.torch else None,
+        "backend": mine.backend if mine else None,
+        "package_of": mine.package if mine else None,
+        "heeds": mine.heeds_override if mine else None,
+        "vulkan": mine.variable if mine else None,
+        "vulkan_value": mine.value if mine else None,
+        "since": mine.since or None if mine else None,
+        "vulkan_build": mine.build or None if mine else None,
+        "release_there": release.get("version") if release else None,
+        "version_of_torch": torch.get("version") if torch else None,
+        "hip_of_torch": torch.get("hip") if torch else None,
+    }
 
 
 def boxed(knew: Params) -> bool:

@@ -3,16 +3,7 @@
 from rigup.diagnosis.causes.masks import MASKS
 from rigup.diagnosis.causes.rocm.who_computes import who_computes_where
 from rigup.diagnosis.causes.rocm_chips import inside_a_processor, left
-from rigup.diagnosis.causes.rocm_overrides import (
-    OVERRIDE,
-    bare,
-    decimal_meant,
-    fits,
-    harms,
-    helps,
-    is_tried_in_vain,
-    siblings,
-)
+from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, bare, decimal_meant, fits, harms, helps, is_tried_in_vain, siblings
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.chips import gfx_base, gfx_of_decimal, isa_order
 from rigup.knowledge.driver_faults import firmware_fault
@@ -25,17 +16,18 @@ from rigup.machine.kinds import Gpu, Symptom, Torch, Variable
 def runtime_shows_a_foreign_chip(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd")) -> Verdict:
     """What the runtime shows is what the override says, and not what the card is."""
     shown = gfx_base(card.shown_isa)
-    return (
-        shown != gfx_base(card.isa)
-        and gfx_of_decimal(override.value or "") == shown
-        and not helps(card.isa, override.value)
-    )
+    return shown != gfx_base(card.isa) and gfx_of_decimal(override.value or "") == shown and not helps(card.isa, override.value)
 
 
 @rule("wrong-hsa-override")
-def override_of_another_kind(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"),
-                             other: Gpu | None = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2], at="shell container"),
-                             tried: Symptom | None = seen("override-typed-before-a-command"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+def override_of_another_kind(
+    override: Variable = one(name=OVERRIDE),
+    card: Gpu = one(vendor="amd"),
+    other: Gpu | None = one(vendor="amd", integrated=False),
+    mask: Variable | None = one(name=MASKS[:2], at="shell container"),
+    tried: Symptom | None = seen("override-typed-before-a-command"),
+    torch: Torch | None = None,
+) -> Verdict:
     """A processor's graphics may suffer for the card that the override is meant for; a mask may hide any card but the one that it names; what was tried for one command is no cause."""
     intended = card.knows("integrated") and other and other.knows("isa") and fits(other.isa, override.value)
     hidden = mask is not None and bool(mask.get("value")) and card.get("uuid", "") not in str(mask.value).split(",")
@@ -53,9 +45,7 @@ def override_cannot_be_read(override: Variable = one(name=OVERRIDE)) -> Verdict:
 
 
 @rule("wrong-hsa-override")
-def override_of_a_kernel_is_empty(
-    override: Variable = one(name=OVERRIDE, at="kernel"), _card: Gpu = one(vendor="amd")
-) -> Verdict:
+def override_of_a_kernel_is_empty(override: Variable = one(name=OVERRIDE, at="kernel"), _card: Gpu = one(vendor="amd")) -> Verdict:
     """A kernel.json cannot take a variable away: left empty it is still defined, and read as a version."""
     return override.value == ""
 
@@ -70,9 +60,11 @@ def shown_chip_contradicts_the_name(card: Gpu = one(vendor="amd")) -> Verdict:
 
 @text_rule("wrong-hsa-override", "possible")
 def fault_at_address_nought(
-    error: Symptom = seen("gpu-memory-access-fault", address="(nil)"), chip: Symptom | None = seen("small-chip-named"), override: Variable | None = one(name=OVERRIDE),
+    error: Symptom = seen("gpu-memory-access-fault", address="(nil)"),
+    chip: Symptom | None = seen("small-chip-named"),
+    override: Variable | None = one(name=OVERRIDE),
     firmware: Symptom | None = seen("amd-firmware-version", component="MES"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """That address is seen where a chip was taken for another; a firmware that is known to fault gives it too."""
     unset = override is not None and not override.get("value")
     bad = firmware is not None and firmware_fault("MES", str(firmware.version))
@@ -81,8 +73,11 @@ def fault_at_address_nought(
 
 @text_rule("wrong-hsa-override", "possible")
 def memory_fault_under_a_makeshift(
-    fault: Symptom = seen("gpu-memory-access-fault", "hsa-hang-exception"), override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
+    fault: Symptom = seen("gpu-memory-access-fault", "hsa-hang-exception"),
+    override: Variable = one(name=OVERRIDE),
+    card: Gpu = one(vendor="amd"),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
     """The chip runs as another, by a value under which failures are known, and builds for the chip itself exist."""
     row, value = override_for(card.isa), override.get("value")
     makeshift = row is not None and not row.safe and bool(row.native_torch)

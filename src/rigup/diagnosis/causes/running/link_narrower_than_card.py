@@ -11,9 +11,7 @@ _WORKS = 50  # per cent of the time from which on a card works, so that its link
 def _is_of(gpu: Gpu, state: CardState, platform: Platform | None) -> bool:
     """Whether a state is that card's, and told by the machine itself: a guest's bridges are made up."""
     return bool(
-        gpu.get("pci_address") == state.pci_address
-        and gpu.get("integrated") is not True
-        and not (platform and platform.get("hypervisor"))
+        gpu.get("pci_address") == state.pci_address and gpu.get("integrated") is not True and not (platform and platform.get("hypervisor"))
     )
 
 
@@ -24,8 +22,12 @@ def link_has_fewer_lanes_than_card_and_slot(state: CardState, gpu: Gpu, platform
         return False
     most = state.get("lanes_most") or min(state.lanes_of_card, state.lanes_of_slot)
     return state.lanes < most and {
-        "card": called(gpu), "have": f"x{state.lanes}", "want": f"x{most}", "narrow": state.pci_address, "gpu": gpu,
-    }  # fmt: skip
+        "card": called(gpu),
+        "have": f"x{state.lanes}",
+        "want": f"x{most}",
+        "narrow": state.pci_address,
+        "gpu": gpu,
+    }
 
 
 @rule("link-narrower-than-card", "likely")
@@ -33,6 +35,10 @@ def link_is_slow_while_the_card_works(state: CardState, gpu: Gpu, platform: Plat
     """The speed falls while a card is idle, and rises with work."""
     have, want = transfers_of(state.generation), transfers_of(state.generation_most)
     return (
-        _is_of(gpu, state, platform) and state.busy >= _WORKS and have is not None and want is not None and have < want
+        _is_of(gpu, state, platform)
+        and state.busy >= _WORKS
+        and have is not None
+        and want is not None
+        and have < want
         and {"card": called(gpu), "have": speed_words(have), "want": speed_words(want), "slow": state.pci_address, "gpu": gpu}
-    )  # fmt: skip
+    )

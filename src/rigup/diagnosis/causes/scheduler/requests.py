@@ -22,9 +22,7 @@ def _former(job: JobRequest | None) -> str:
     return ""
 
 
-def for_the_node_and_not_for_the_task(
-    knew: Params, job: JobRequest | None = None, want: Launch | None = None
-) -> Params:
+def for_the_node_and_not_for_the_task(knew: Params, job: JobRequest | None = None, want: Launch | None = None) -> Params:
     """The option that binds, or that leaves it to the scheduler where the cards come from, has to go."""
     option = str(knew.get("option") or "")
     if not option or option.endswith(_UNKNOWN):
@@ -35,9 +33,7 @@ def for_the_node_and_not_for_the_task(
     if job is not None and job.get("gpus_per_node") and (job.get("binding") or "bind" in option):
         return {"option": None}  # enough is asked for; the binding alone has to go
     former = _former(job)
-    return (
-        {"option": None, "instead": option, "former": former} if former and "bind" not in option else {"option": option}
-    )
+    return {"option": None, "instead": option, "former": former} if former and "bind" not in option else {"option": option}
 
 
 def is_a_shell(job: JobRequest | None, shown: Symptom | None) -> bool:

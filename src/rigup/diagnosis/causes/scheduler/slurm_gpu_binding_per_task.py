@@ -1,12 +1,7 @@
 """Each task is given only a part of the job's GPUs."""
 
 from rigup.diagnosis.causes.masks import CUDA_MASK
-from rigup.diagnosis.causes.scheduler.requests import (
-    asking,
-    for_the_node_and_not_for_the_task,
-    per_node,
-    tasks_per_node,
-)
+from rigup.diagnosis.causes.scheduler.requests import asking, for_the_node_and_not_for_the_task, per_node, tasks_per_node
 from rigup.diagnosis.rule import Verdict, mends, one, rule, seen, text_rule
 from rigup.machine.kinds import JobRequest, Launch, Symptom, Variable
 
@@ -14,9 +9,7 @@ _BOUND = ("single", "closest", "map_gpu", "mask_gpu", "per_task")
 
 
 @rule("slurm-gpu-binding-per-task")
-def enough_gpus_but_not_for_each_task(
-    want: Launch, job: JobRequest, _missed: Symptom = seen("lightning-devices-missing")
-) -> Verdict:
+def enough_gpus_but_not_for_each_task(want: Launch, job: JobRequest, _missed: Symptom = seen("lightning-devices-missing")) -> Verdict:
     """The request is enough, and a process says that it sees too few."""
     have = per_node(job)
     part = want.get("visible") is None or 0 < want.visible < want.devices
@@ -24,9 +17,7 @@ def enough_gpus_but_not_for_each_task(
 
 
 @rule("slurm-gpu-binding-per-task", "likely")
-def bound_and_beyond(
-    job: JobRequest, _beyond: Symptom = seen("cuda-invalid-ordinal", "lightning-rank-beyond-devices")
-) -> Verdict:
+def bound_and_beyond(job: JobRequest, _beyond: Symptom = seen("cuda-invalid-ordinal", "lightning-rank-beyond-devices")) -> Verdict:
     """GPUs are bound to tasks, and a rank looks for one that is another's."""
     tasks, each = tasks_per_node(job) or 1, job.get("gpus_per_task")
     bound = job.get("binding", "none").partition(":")[0] in ("single", "closest", "map_gpu", "mask_gpu", "per_task")
@@ -49,8 +40,8 @@ def tasks_print_different_masks(job: JobRequest, mask: Variable = one(name=CUDA_
 
 @text_rule("slurm-gpu-binding-per-task", "likely")
 def task_reaches_for_anothers_card(
-    job: JobRequest, _beyond: Symptom = seen("ipc-handle-not-opened", "visible-list-beyond", "rank-sees-too-few", "cuda-invalid-ordinal"),
-) -> Verdict:  # fmt: skip
+    job: JobRequest, _beyond: Symptom = seen("ipc-handle-not-opened", "visible-list-beyond", "rank-sees-too-few", "cuda-invalid-ordinal")
+) -> Verdict:
     """GPUs are bound to tasks, and one task's CUDA reaches for another's."""
     bound = job.get("binding", "none").partition(":")[0] in _BOUND or bool(job.get("gpus_per_task"))
     tasks = tasks_per_node(job)
@@ -58,7 +49,7 @@ def task_reaches_for_anothers_card(
 
 
 @text_rule("slurm-gpu-binding-per-task", "likely")
-def bound_task_finds_no_way_to_its_peer(job: JobRequest, _said: Symptom = seen("ranks-find-no-way-to-a-peers-card")) -> Verdict:  # fmt: skip
+def bound_task_finds_no_way_to_its_peer(job: JobRequest, _said: Symptom = seen("ranks-find-no-way-to-a-peers-card")) -> Verdict:
     """GPUs are bound to tasks, and one task's NCCL reaches for another's."""
     bound = job.get("binding", "none").partition(":")[0] in ("single", "closest", "map_gpu", "mask_gpu", "per_task")
     tasks = tasks_per_node(job) or 1
@@ -67,8 +58,10 @@ def bound_task_finds_no_way_to_its_peer(job: JobRequest, _said: Symptom = seen("
 
 @text_rule("slurm-gpu-binding-per-task", "likely")
 def bound_task_of_jax_looks_for_the_card_of_its_number(
-    job: JobRequest, symptom: Symptom = seen("jax-cuda-not-there", "xla-supports-no-device-of-rocms"), _ranks: Symptom = seen("jax-starts-its-ranks")
-) -> Verdict:  # fmt: skip
+    job: JobRequest,
+    symptom: Symptom = seen("jax-cuda-not-there", "xla-supports-no-device-of-rocms"),
+    _ranks: Symptom = seen("jax-starts-its-ranks"),
+) -> Verdict:
     """JAX gives each task of a node the card of the task's number; a bound task has one card, and that is number 0."""
     bound = job.get("binding", "none").partition(":")[0] in _BOUND or bool(job.get("gpus_per_task"))
     tasks = tasks_per_node(job) or 1

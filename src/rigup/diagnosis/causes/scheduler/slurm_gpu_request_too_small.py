@@ -18,9 +18,7 @@ def fewer_gpus_than_devices(want: Launch, job: JobRequest) -> Verdict:
 @rule("slurm-gpu-request-too-small")
 def fewer_gpus_than_tasks(
     job: JobRequest,
-    clash: Symptom = seen(
-        "nccl-duplicate-gpu", "nccl-ranks-on-one-gpu", "cuda-invalid-ordinal", "lightning-rank-beyond-devices"
-    ),
+    clash: Symptom = seen("nccl-duplicate-gpu", "nccl-ranks-on-one-gpu", "cuda-invalid-ordinal", "lightning-rank-beyond-devices"),
     shared: Symptom | None = seen(tag="shared-on-purpose"),
 ) -> Verdict:
     """Two ranks meet on one GPU, or one looks for a GPU that is not there; but some share their GPUs on purpose."""
@@ -41,9 +39,7 @@ def engine_wants_more_than_the_job_has(
 
 
 @text_rule("slurm-gpu-request-too-small", "likely")
-def program_is_told_of_more_than_the_job_has(
-    want: Symptom = seen(tag="gpu-count-wanted"), job: JobRequest = one()
-) -> Verdict:
+def program_is_told_of_more_than_the_job_has(want: Symptom = seen(tag="gpu-count-wanted"), job: JobRequest = one()) -> Verdict:
     """The program's own option names more GPUs than its one node was asked for."""
     have, listed = per_node(job), want.get("list")
     wanted = listed.count(",") + 1 if listed else int(want.get("count") or want.get("count2") or 0)
@@ -53,15 +49,16 @@ def program_is_told_of_more_than_the_job_has(
 @text_rule("slurm-gpu-request-too-small", "likely")
 def more_are_started_than_the_job_has_cards(
     want: Symptom = seen("nccl-test-wants-cards", "composer-counts-processes", "fairseq-counts-processes", "horovod-counts-processes"),
-    job: JobRequest = one(), _beyond: Symptom = seen(tag="gpu-count-beyond"),
-) -> Verdict:  # fmt: skip
+    job: JobRequest = one(),
+    _beyond: Symptom = seen(tag="gpu-count-beyond"),
+) -> Verdict:
     """A launcher's or a test's own number, on one node, and one of its processes looks for a card that the job has not."""
     have, wanted = per_node(job), int(want.count)
     return have is not None and 0 < have < wanted and (job.get("nodes") or 1) == 1 and {"have": have, **asking(wanted)}
 
 
 @text_rule("slurm-gpu-request-too-small", "likely")
-def trainer_counts_fewer_than_it_is_to_find(want: Symptom = seen("lightning-finds-fewer-cards"), job: JobRequest = one()) -> Verdict:  # fmt: skip
+def trainer_counts_fewer_than_it_is_to_find(want: Symptom = seen("lightning-finds-fewer-cards"), job: JobRequest = one()) -> Verdict:
     """The message has both numbers, and the fewer are what the job was given."""
     have, wanted = per_node(job), int(want.count)
     return have == int(want.have) and (job.get("nodes") or 1) == 1 and {"have": have, **asking(wanted)}
@@ -77,13 +74,11 @@ def _devices_wanted(symptom: Symptom) -> int:
 
 
 @text_rule("slurm-gpu-request-too-small")
-def program_has_fewer_than_it_is_to_use(
-    want: Symptom = seen(tag="gpu-count-fewer"), job: JobRequest = one()
-) -> Verdict:
+def program_has_fewer_than_it_is_to_use(want: Symptom = seen(tag="gpu-count-fewer"), job: JobRequest = one()) -> Verdict:
     """A program tells how many it is to use, and the fewer that it has are what its one node was asked for."""
     have, wanted = per_node(job), _devices_wanted(want)
     same = want.get("have") is None or have == int(want.have)
-    return have is not None and same and 0 < have < wanted and (job.get("nodes") or 1) == 1 and {"have": have, **asking(wanted)}  # fmt: skip
+    return have is not None and same and 0 < have < wanted and (job.get("nodes") or 1) == 1 and {"have": have, **asking(wanted)}
 
 
 @text_rule("slurm-gpu-request-too-small", "likely")
@@ -97,15 +92,13 @@ def submitit_asks_for_fewer_cards_than_tasks(
 
 
 @text_rule("slurm-gpu-request-too-small", "likely")
-def engine_finds_fewer_than_it_requires(symptom: Symptom = seen("ray-has-too-few-for-the-engine"), job: JobRequest = one()) -> Verdict:  # fmt: skip
+def engine_finds_fewer_than_it_requires(symptom: Symptom = seen("ray-has-too-few-for-the-engine"), job: JobRequest = one()) -> Verdict:
     """Ray counts what the job was given, and the engine wants more."""
     have = per_node(job)
     return bool(have) and (job.get("nodes") or 1) == 1 and {"said": symptom.id, "have": have}
 
 
 @mends("slurm-gpu-request-too-small")
-def as_many_as_the_program_wants(
-    knew: Params, symptom: Symptom | None = seen("nodes-of-a-job-count-unlike-cards")
-) -> Params:
+def as_many_as_the_program_wants(knew: Params, symptom: Symptom | None = seen("nodes-of-a-job-count-unlike-cards")) -> Params:
     """Where the text does not show how many these are."""
     return {} if knew.get("option") or symptom else {"unknown": "--gpus-per-node"}

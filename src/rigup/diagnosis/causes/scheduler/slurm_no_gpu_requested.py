@@ -7,9 +7,16 @@ from rigup.machine.kinds import CardCount, JobRequest, Launch, Symptom, Torch, V
 
 _JOB = ("SLURM_JOB_ID", "SLURM_JOBID")
 _GIVEN = (
-    "SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_TASK", CUDA_MASK,
-    "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-)  # fmt: skip
+    "SLURM_JOB_GPUS",
+    "SLURM_STEP_GPUS",
+    "SLURM_GPUS",
+    "SLURM_GPUS_PER_NODE",
+    "SLURM_GPUS_ON_NODE",
+    "SLURM_GPUS_PER_TASK",
+    CUDA_MASK,
+    "ROCR_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+)
 _MOST = 8  # tasks on a node of which each may well want a GPU
 
 
@@ -52,10 +59,7 @@ def program_finds_none_and_slurm_gave_none(
 
 @rule("slurm-no-gpu-requested", "likely")
 def node_has_gpus_and_slurm_gave_none(
-    torch: Torch,
-    job: Variable = one(name=_JOB),
-    _given: Every[Variable] = lacks(Variable, name=_GIVEN),
-    cards: CardCount = one(usable=0),
+    torch: Torch, job: Variable = one(name=_JOB), _given: Every[Variable] = lacks(Variable, name=_GIVEN), cards: CardCount = one(usable=0)
 ) -> Verdict:
     """The node's cards are on the bus, no tool could use one, and the environment is made for them."""
     made_for = torch.get({"nvidia": "cuda", "amd": "hip"}.get(cards.vendor, "cuda"))
@@ -63,9 +67,7 @@ def node_has_gpus_and_slurm_gave_none(
 
 
 @rule("slurm-no-gpu-requested")
-def slurm_masks_all(
-    _nothing: Symptom = seen(tag="scheduler-nothing"), mask: Variable = one(name=CUDA_MASK, value="NoDevFiles")
-) -> Verdict:
+def slurm_masks_all(_nothing: Symptom = seen(tag="scheduler-nothing"), mask: Variable = one(name=CUDA_MASK, value="NoDevFiles")) -> Verdict:
     """Slurm's own word for a job without GPUs."""
     return bool(mask.value)
 
@@ -79,40 +81,43 @@ def slurm_masks_all_before_anything_ran(
 
 
 @text_rule("slurm-no-gpu-requested", "likely")
-def header_asks_for_none(
-    _none: Symptom = seen(tag="requests-none"), job: JobRequest = one(launcher=("python", "srun"))
-) -> Verdict:
+def header_asks_for_none(_none: Symptom = seen(tag="requests-none"), job: JobRequest = one(launcher=("python", "srun"))) -> Verdict:
     """The header of a batch script without its first line, with what it starts below it, and no GPU in it."""
     numbers = any(job.get(name) for name in ("gpus", "gpus_per_node", "gpus_per_task"))
-    return not job.knows("asked") and job.knows("script") and not numbers and "gpu" in job.partition.lower() and {"partition": job.partition}  # fmt: skip
+    return (
+        not job.knows("asked") and job.knows("script") and not numbers and "gpu" in job.partition.lower() and {"partition": job.partition}
+    )
 
 
 @text_rule("slurm-no-gpu-requested", "likely")
-def program_computes_on_the_processor(
-    _said: Symptom = seen(tag="requests-cpu"), job: JobRequest = one(asked=False)
-) -> Verdict:
+def program_computes_on_the_processor(_said: Symptom = seen(tag="requests-cpu"), job: JobRequest = one(asked=False)) -> Verdict:
     """Slurm's own answer has no GPU among the job's resources, and a program takes the processor."""
     return "cpu" not in (job.get("partition") or "").lower() and {"partition": job.get("partition")}
 
 
 @text_rule("slurm-no-gpu-requested", "likely")
 def step_lists_no_card_though_its_driver_answers(
-    symptom: Symptom = seen(tag="requests-empty"), _step: Symptom = seen("srun-task-failed"), _program: Symptom = seen(tag="no-device"), job: JobRequest | None = None,
+    symptom: Symptom = seen(tag="requests-empty"),
+    _step: Symptom = seen("srun-task-failed"),
+    _program: Symptom = seen(tag="no-device"),
+    job: JobRequest | None = None,
     mask: Variable | None = one(name=CUDA_MASK),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Without a driver nvidia-smi ends otherwise: this one answers, and a control group shows the step none of its cards."""
     numbers = job is not None and any(job.get(name) for name in ("gpus", "gpus_per_node", "gpus_per_task", "asked"))
     return not numbers and mask is None and {"said": symptom.id}
 
 
 @text_rule("slurm-no-gpu-requested", "likely")
-def program_stops_in_a_job_without_any(_said: Symptom = seen(tag="program-stops-without-gpu"), job: JobRequest = one(asked=False)) -> Verdict:  # fmt: skip
+def program_stops_in_a_job_without_any(
+    _said: Symptom = seen(tag="program-stops-without-gpu"), job: JobRequest = one(asked=False)
+) -> Verdict:
     """The whole request is known, no GPU is in it, and a program ends because it finds none."""
     return "cpu" not in (job.get("partition") or "").lower() and {"partition": job.get("partition")}
 
 
 @text_rule("slurm-no-gpu-requested", "likely")
-def nodes_driver_is_not_permitted_in_a_job(_said: Symptom = seen("kfd-not-permitted"), job: JobRequest = one()) -> Verdict:  # fmt: skip
+def nodes_driver_is_not_permitted_in_a_job(_said: Symptom = seen("kfd-not-permitted"), job: JobRequest = one()) -> Verdict:
     """Slurm's control group lets a job open the cards that it asked for, and no other."""
     numbers = any(job.get(name) for name in ("gpus", "gpus_per_node", "gpus_per_task", "asked"))
     return not numbers and {"partition": job.get("partition")}

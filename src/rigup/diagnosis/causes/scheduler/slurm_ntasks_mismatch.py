@@ -14,9 +14,7 @@ def ranks_come_up_twice(want: Launch) -> Verdict:
 
 
 @rule("slurm-ntasks-mismatch")
-def another_number_of_tasks(
-    want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="srun")
-) -> Verdict:
+def another_number_of_tasks(want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="srun")) -> Verdict:
     """srun starts the ranks: one task for each device."""
     if job.get("interactive"):
         return False
@@ -26,9 +24,7 @@ def another_number_of_tasks(
 
 
 @rule("slurm-ntasks-mismatch")
-def another_number_of_nodes(
-    want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="srun")
-) -> Verdict:
+def another_number_of_nodes(want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="srun")) -> Verdict:
     """num_nodes of the trainer against --nodes of the job."""
     return job.nodes is not None and want.nodes != job.nodes and {"nodes": job.nodes, "wanted_nodes": want.nodes}
 
@@ -53,18 +49,14 @@ def step_runs_fewer_tasks_than_asked_for_each_node(
 
 
 @rule("slurm-ntasks-mismatch", "likely")
-def rank_beyond_its_devices(
-    want: Launch, job: JobRequest, _beyond: Symptom = seen("lightning-rank-beyond-devices")
-) -> Verdict:
+def rank_beyond_its_devices(want: Launch, job: JobRequest, _beyond: Symptom = seen("lightning-rank-beyond-devices")) -> Verdict:
     """More tasks on a node than devices."""
     tasks = tasks_per_node(job) or 1
     return tasks > want.devices and {"tasks": tasks, "devices": want.devices}
 
 
 @rule("slurm-ntasks-mismatch", "likely")
-def each_task_starts_them_all(
-    want: Launch = one(framework="torchrun"), job: JobRequest = one(launcher="srun")
-) -> Verdict:
+def each_task_starts_them_all(want: Launch = one(framework="torchrun"), job: JobRequest = one(launcher="srun")) -> Verdict:
     """torchrun starts the processes of its node itself: srun is to start it once there."""
     tasks = tasks_per_node(job) or 1
     return tasks > 1 and want.devices > 1 and {"tasks": tasks, "devices": 1, "once": True}
@@ -80,8 +72,10 @@ def fewer_tasks_than_gpus_were_asked_for(job: JobRequest, _named: Symptom = seen
 
 @text_rule("slurm-ntasks-mismatch", "likely")
 def each_task_starts_all_again(
-    counted: Symptom = seen("more-workers-than-world"), job: JobRequest | None = None, slurm: Symptom | None = seen("slurm-told", "slurm-told-in-small-letters"),
-) -> Verdict:  # fmt: skip
+    counted: Symptom = seen("more-workers-than-world"),
+    job: JobRequest | None = None,
+    slurm: Symptom | None = seen("slurm-told", "slurm-told-in-small-letters"),
+) -> Verdict:
     """More processes than the world has places, as the scheduler's tasks start all of them once more."""
     return int(counted.workers) > int(counted.world) and (job is not None or slurm is not None)
 
@@ -96,18 +90,19 @@ def tasks_start_a_launcher_each(
 
 
 @text_rule("slurm-ntasks-mismatch", "possible")
-def every_node_gets_the_same_rank(
-    job: JobRequest, symptom: Symptom = seen("srun-gives-every-node-one-rank")
-) -> Verdict:
+def every_node_gets_the_same_rank(job: JobRequest, symptom: Symptom = seen("srun-gives-every-node-one-rank")) -> Verdict:
     """srun starts the same line on all nodes of the job: each launcher there takes itself for the one node of that number."""
     return job.get("nodes", 1) > 1 and not job.get("tasks") and {"said": symptom.id, "tasks": job.nodes, "devices": 1}
 
 
 @text_rule("slurm-ntasks-mismatch", "likely")
 def more_tasks_than_the_cards_of_whole_nodes(
-    job: JobRequest, symptom: Symptom = seen("nccl-duplicate-gpu", "nccl-ranks-on-one-gpu", "cuda-invalid-ordinal", "torch-invalid-device-id", "lightning-rank-beyond-devices"),
+    job: JobRequest,
+    symptom: Symptom = seen(
+        "nccl-duplicate-gpu", "nccl-ranks-on-one-gpu", "cuda-invalid-ordinal", "torch-invalid-device-id", "lightning-rank-beyond-devices"
+    ),
     shared: Symptom | None = seen(tag="shared-on-purpose"),
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """Each task takes the card of its number; the job has several nodes with all their cards, so that more cannot be asked for."""
     have, tasks = per_node(job) or 0, tasks_per_node(job) or 1
     more = (job.get("nodes") or 1) > 1 and 1 < have < tasks and not job.get("gpus")
@@ -116,9 +111,7 @@ def more_tasks_than_the_cards_of_whole_nodes(
 
 @text_rule("slurm-ntasks-mismatch")
 def lightning_compares_the_tasks(
-    symptom: Symptom = seen(tag="tasks-differ"),
-    job: JobRequest | None = None,
-    shell: Symptom | None = seen(tag="slurm-shell"),
+    symptom: Symptom = seen(tag="tasks-differ"), job: JobRequest | None = None, shell: Symptom | None = seen(tag="slurm-shell")
 ) -> Verdict:
     """In a batch job it is right; in a shell it takes the shell's one task for the job's."""
     return not is_a_shell(job, shell) and symptom.values()
@@ -126,27 +119,25 @@ def lightning_compares_the_tasks(
 
 @text_rule("slurm-ntasks-mismatch", "likely")
 def srun_tells_of_fewer_tasks(
-    symptom: Symptom = seen("srun-starts-fewer-than-nodes", "srun-ignores-tasks-per-node"), want: Launch = one(), job: JobRequest | None = one(interactive=True)
-) -> Verdict:  # fmt: skip
+    symptom: Symptom = seen("srun-starts-fewer-than-nodes", "srun-ignores-tasks-per-node"),
+    want: Launch = one(),
+    job: JobRequest | None = one(interactive=True),
+) -> Verdict:
     """srun itself says that it starts fewer tasks than the job was to have, and a rank counts on more."""
     return job is None and want.world > int(symptom.tasks) and {"tasks": int(symptom.tasks), "devices": want.world}
 
 
 @text_rule("slurm-ntasks-mismatch", "likely")
-def product_of_devices_and_nodes_is_another(symptom: Symptom = seen("lightning-product-differs"), job: JobRequest = one()) -> Verdict:  # fmt: skip
+def product_of_devices_and_nodes_is_another(symptom: Symptom = seen("lightning-product-differs"), job: JobRequest = one()) -> Verdict:
     """The trainer's devices and nodes do not make up the ranks that the job started."""
     return bool(job) and {"tasks": int(symptom.world) // int(symptom.nodes), "devices": int(symptom.devices)}
 
 
 @text_rule("slurm-ntasks-mismatch", "likely")
-def mpi_starts_more_than_the_jobs_tasks(symptom: Symptom = seen("mpi-finds-too-few-slots"), job: JobRequest = one()) -> Verdict:  # fmt: skip
+def mpi_starts_more_than_the_jobs_tasks(symptom: Symptom = seen("mpi-finds-too-few-slots"), job: JobRequest = one()) -> Verdict:
     """Open MPI takes a slot for each of the job's tasks."""
     known = job.get("tasks") or job.get("tasks_per_node")
-    return (
-        bool(known)
-        and total(job) < int(symptom.slots)
-        and {"tasks": tasks_per_node(job), "devices": int(symptom.slots)}
-    )
+    return bool(known) and total(job) < int(symptom.slots) and {"tasks": tasks_per_node(job), "devices": int(symptom.slots)}
 
 
 @text_rule("slurm-ntasks-mismatch", "likely")
@@ -164,7 +155,7 @@ def world_has_one_rank_for_each_node(
 ) -> Verdict:
     """As many ranks as nodes announce themselves, each on its first card, and every node was given several."""
     nodes, cards = job.get("nodes") or 1, per_node(job) or 1
-    return nodes > 1 and int(symptom.world) == nodes and (tasks_per_node(job) or 1) == 1 < cards and {"tasks": 1, "devices": cards}  # fmt: skip
+    return nodes > 1 and int(symptom.world) == nodes and (tasks_per_node(job) or 1) == 1 < cards and {"tasks": 1, "devices": cards}
 
 
 def _tasks(number: int, job: JobRequest | None) -> Params:
@@ -186,8 +177,8 @@ def _devices(knew: Params, want: Launch | None, job: JobRequest | None) -> int:
 
 @mends("slurm-ntasks-mismatch")
 def tasks_by_node(
-    knew: Params, want: Launch | None = None, job: JobRequest | None = None, more: Symptom | None = seen("more-workers-than-world"),
-) -> Params:  # fmt: skip
+    knew: Params, want: Launch | None = None, job: JobRequest | None = None, more: Symptom | None = seen("more-workers-than-world")
+) -> Params:
     """One task for each device and one node for each that the trainer is told; one for all where each starts them itself."""
     if more is not None or knew.get("once") or (want is not None and want.get("framework") == "torchrun"):
         return _tasks(1, job)

@@ -28,9 +28,7 @@ def first_rank_alone_in_a_job_of_several_tasks(want: Launch, job: JobRequest) ->
 
 
 @rule("slurm-srun-missing", "likely")
-def several_tasks_and_one_start(
-    _want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="python")
-) -> Verdict:
+def several_tasks_and_one_start(_want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="python")) -> Verdict:
     """Lightning believes Slurm's numbers, and nobody starts the other tasks."""
     return total(job) > 1 and not job.get("interactive") and {"total": total(job)}
 
@@ -46,7 +44,7 @@ def warned_in_a_job_of_several_tasks(
 @rule("slurm-srun-missing", "likely")
 def one_task_of_one_node_came(
     job: JobRequest = one(nodes=1), symptom: Symptom = seen("one-client-joined"), launcher: JobRequest | None = one(launcher="srun")
-) -> Verdict:  # fmt: skip
+) -> Verdict:
     """As many were to come as the job has tasks on its one node, and the first alone was started."""
     several = total(job) == int(symptom.world) > 1
     return several and launcher is None and not job.get("interactive") and {"total": total(job)}
@@ -54,9 +52,7 @@ def one_task_of_one_node_came(
 
 @rule("slurm-srun-missing", "likely")
 def first_rank_waits_until_the_end(
-    want: Launch,
-    _end: Symptom = seen("slurm-time-limit", "rendezvous-timed-out"),
-    _warned: Symptom = seen("lightning-srun-not-used"),
+    want: Launch, _end: Symptom = seen("slurm-time-limit", "rendezvous-timed-out"), _warned: Symptom = seen("lightning-srun-not-used")
 ) -> Verdict:
     """srun is not used, rank 0 alone announces itself, and then the time is over."""
     return set(want.ranks) == {0} and want.world > 1 and {"total": want.world}
@@ -64,8 +60,10 @@ def first_rank_waits_until_the_end(
 
 @text_rule("slurm-srun-missing", "likely")
 def ranks_of_one_node_wait_for_the_others(
-    want: Launch = one(framework="lightning"), _slurm: Symptom = seen("slurm-told", "slurm-told-in-small-letters"), job: JobRequest | None = one(launcher="srun"),
-) -> Verdict:  # fmt: skip
+    want: Launch = one(framework="lightning"),
+    _slurm: Symptom = seen("slurm-told", "slurm-told-in-small-letters"),
+    job: JobRequest | None = one(launcher="srun"),
+) -> Verdict:
     """The first node's ranks announce themselves once each, and nobody starts the same on the others."""
     count = len(want.ranks)
     first = 1 < count < want.world and sorted(want.ranks) == list(range(count)) and want.world % count == 0
@@ -81,15 +79,19 @@ def ranks_of_one_node_came(symptom: Symptom = seen("some-clients-joined"), job: 
 
 
 @text_rule("slurm-srun-missing", "possible")
-def first_rank_alone_until_the_time_is_over(want: Launch, _end: Symptom = seen("slurm-time-limit", "rendezvous-timed-out", "lightning-srun-not-used")) -> Verdict:  # fmt: skip
+def first_rank_alone_until_the_time_is_over(
+    want: Launch, _end: Symptom = seen("slurm-time-limit", "rendezvous-timed-out", "lightning-srun-not-used")
+) -> Verdict:
     """Rank 0 of several announces itself, nobody else does, and the time is over, or Lightning misses srun."""
     return set(want.ranks) == {0} and len(want.ranks) == 1 and want.world > 1 and {"total": want.world}
 
 
 @text_rule("slurm-srun-missing", "possible")
 def ranks_of_other_nodes_do_not_come(
-    _late: Symptom = seen("elastic-rendezvous-timed-out", "rendezvous-timed-out"), job: JobRequest = one(), started: JobRequest | None = one(launcher="srun"),
-) -> Verdict:  # fmt: skip
+    _late: Symptom = seen("elastic-rendezvous-timed-out", "rendezvous-timed-out"),
+    job: JobRequest = one(),
+    started: JobRequest | None = one(launcher="srun"),
+) -> Verdict:
     """A batch script of several nodes, no srun in it, and the launcher waits for nodes."""
     nodes = job.get("nodes") or 1
     return started is None and nodes > 1 and not job.get("interactive") and {"total": nodes}
@@ -113,8 +115,10 @@ def shell_of_a_job_finds_no_srun(_said: Symptom = seen("srun-is-not-found"), job
 
 @mends("slurm-srun-missing")
 def why_it_is_not_used(
-    missed: Symptom | None = seen("srun-is-not-found"), replaced: Symptom | None = seen("batch-script-replaces-path"), image: Symptom | None = seen("enroot-shown"),
-) -> Params:  # fmt: skip
+    missed: Symptom | None = seen("srun-is-not-found"),
+    replaced: Symptom | None = seen("batch-script-replaces-path"),
+    image: Symptom | None = seen("enroot-shown"),
+) -> Params:
     """It is not called, or the script cannot find it: for its own PATH, or for an image in which it runs."""
     if missed is None:
         return {"plain": "srun"}

@@ -13,32 +13,33 @@ def _found(card: Gpu) -> bool:
 
 @rule("wsl-gpu-not-supported", "likely")
 def rocminfo_lists_the_processor_only(
-    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only"),
-) -> Verdict:  # fmt: skip
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only")
+) -> Verdict:
     """ROCm's runtime speaks to Windows and leaves this card out."""
     return not _found(card) and (wsl.chip_without_wsl(card.isa) or card.get("integrated") is True)
 
 
 @rule("wsl-gpu-not-supported", "possible")
 def rocminfo_lists_no_card(
-    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only"),
-) -> Verdict:  # fmt: skip
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only")
+) -> Verdict:
     """The same with a card that newer releases have."""
     return not _found(card)
 
 
 @rule("wsl-gpu-not-supported", strength="likely")
-def chip_before_the_first_generation(_platform: Platform = one(wsl=WSL), card: Gpu = one(vendor="amd"),
-                                     _error: Symptom = seen("hip-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded", tag="wsl-no-runtime")) -> Verdict:  # fmt: skip
+def chip_before_the_first_generation(
+    _platform: Platform = one(wsl=WSL),
+    card: Gpu = one(vendor="amd"),
+    _error: Symptom = seen("hip-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded", tag="wsl-no-runtime"),
+) -> Verdict:
     """ROCm in WSL began with a later generation."""
     return wsl.chip_without_wsl(card.isa)
 
 
 @rule("wsl-gpu-not-supported", strength="likely")
 def chip_before_the_first_generation_beside_windows(
-    _platform: Platform = one(system="windows"),
-    card: Gpu = one(vendor="amd"),
-    symptom: Symptom = seen("rock-module-not-loaded"),
+    _platform: Platform = one(system="windows"), card: Gpu = one(vendor="amd"), symptom: Symptom = seen("rock-module-not-loaded")
 ) -> Verdict:
     """Only Linux's rocminfo says so: where the system around it is Windows, it ran in WSL."""
     return wsl.chip_without_wsl(card.isa) and {"said": symptom.id}
@@ -46,8 +47,10 @@ def chip_before_the_first_generation_beside_windows(
 
 @text_rule("wsl-gpu-not-supported", "possible")
 def card_that_wsl_has_not(
-    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), listed: Gpu | None = one(vendor="amd", seen_by=("rocminfo", "rocm_agent_enumerator"))
-) -> Verdict:  # fmt: skip
+    card: Gpu = one(vendor="amd"),
+    _wsl: Symptom = seen("wsl-detected"),
+    listed: Gpu | None = one(vendor="amd", seen_by=("rocminfo", "rocm_agent_enumerator")),
+) -> Verdict:
     """ROCm's runtime knows that it is in WSL, and the card is one that it leaves out there."""
     return listed is None and not card.knows("shown_isa") and wsl.chip_without_wsl(card.isa)
 

@@ -10,22 +10,19 @@ from rigup.train.check.python.known_calls import VARIABLES
 from rigup.train.check.python.modules import Module
 from rigup.train.check.python.parameters import bound_arguments
 from rigup.train.check.python.settings import as_type, is_flag
-from rigup.train.check.python.values import (
-    COUNT,
-    GLOBAL,
-    LOCAL,
-    NODE,
-    UNKNOWN_VALUE,
-    WORLD,
-    Value,
-    constant,
-    either,
-)  # fmt: skip
+from rigup.train.check.python.values import COUNT, GLOBAL, LOCAL, NODE, UNKNOWN_VALUE, WORLD, Value, constant, either
 
 _RANKED = {
-    "process_index": GLOBAL, "local_process_index": LOCAL, "global_rank": GLOBAL, "local_rank": LOCAL, "node_rank": NODE,
-    "num_processes": WORLD, "world_size": WORLD, "global_world_size": WORLD, "rank": GLOBAL,
-}  # fmt: skip
+    "process_index": GLOBAL,
+    "local_process_index": LOCAL,
+    "global_rank": GLOBAL,
+    "local_rank": LOCAL,
+    "node_rank": NODE,
+    "num_processes": WORLD,
+    "world_size": WORLD,
+    "global_world_size": WORLD,
+    "rank": GLOBAL,
+}
 _DEEPEST = 6
 
 
@@ -44,9 +41,7 @@ def attribute_value(evaluator: Evaluation, node: ast.Attribute, frame: Frame) ->
     base = evaluator.value(node.value, frame)
     found = member(evaluator, base, node.attr, frame)
     modules = evaluator.modules if base.options else [frame.module]  # options of the command line are handed about
-    assigned = [
-        (each, module) for module in modules for each, _at in module.attributes.get(None, {}).get(node.attr, ())
-    ]
+    assigned = [(each, module) for module in modules for each, _at in module.attributes.get(None, {}).get(node.attr, ())]
     if assigned and not (base.fields and not base.options and found.known):
         found = _with_assigned(evaluator, found, assigned)
     return found
@@ -87,9 +82,7 @@ def option_value(evaluator: Evaluation, name: str) -> Value:  # noqa: PLR0911
             return msgspec.structs.replace(value, const=option.action != "store_false")
         return as_type(value, option.type if option else "int")
     if option is None:
-        return (
-            Value(marks=frozenset((_RANKED[name],))) if name in ("local_rank", "rank", "global_rank") else UNKNOWN_VALUE
-        )
+        return Value(marks=frozenset((_RANKED[name],))) if name in ("local_rank", "rank", "global_rank") else UNKNOWN_VALUE
     if option.positional:
         return _positional(evaluator, name)
     if name == "local_rank":
@@ -114,9 +107,7 @@ def _positional(evaluator: Evaluation, name: str) -> Value:
 def _arguments(evaluator: Evaluation) -> Value:
     words = (constant("script.py"), *evaluator.given.words)
     known = evaluator.given.seen and all(word.known for word in words)
-    return Value(
-        items=words if evaluator.given.seen else None, const=[word.const for word in words] if known else msgspec.UNSET
-    )
+    return Value(items=words if evaluator.given.seen else None, const=[word.const for word in words] if known else msgspec.UNSET)
 
 
 def _of_self(evaluator: Evaluation, node: ast.Attribute, frame: Frame) -> Value:
@@ -147,15 +138,9 @@ def _base_class(evaluator: Evaluation, owner: ast.ClassDef, module: Module) -> a
 
 def _class_field(owner: ast.ClassDef, name: str) -> ast.expr | None:
     for statement in owner.body:
-        if (
-            isinstance(statement, ast.AnnAssign)
-            and isinstance(statement.target, ast.Name)
-            and statement.target.id == name
-        ):
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.target.id == name:
             return _field_default(statement.value)
-        if isinstance(statement, ast.Assign) and any(
-            isinstance(each, ast.Name) and each.id == name for each in statement.targets
-        ):
+        if isinstance(statement, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in statement.targets):
             return statement.value
     return None
 
@@ -188,14 +173,17 @@ def _of_object(evaluator: Evaluation, base: Value, name: str) -> Value | None:
     start = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     bound = (
         bound_arguments(evaluator, instance.call, start, instance.frame or Frame(instance.module))
-        if start is not None and instance.call is not None else {}
-    )  # fmt: skip
+        if start is not None and instance.call is not None
+        else {}
+    )
     assigned = module.attributes.get(owner, {}).get(name, ())
     if assigned:
-        return either([
-            evaluator.value(expression, Frame(module, bound if start is not None and module.function(where) is start else {}))
-            for expression, where in assigned[:6]
-        ])  # fmt: skip
+        return either(
+            [
+                evaluator.value(expression, Frame(module, bound if start is not None and module.function(where) is start else {}))
+                for expression, where in assigned[:6]
+            ]
+        )
     if instance.call is not None and start is None:
         for keyword in instance.call.keywords:
             if keyword.arg == name:
@@ -218,9 +206,7 @@ def item_value(evaluator: Evaluation, node: ast.Subscript, frame: Frame) -> Valu
         return Value(
             marks=base.marks | marks,
             items=items,
-            const=[item.const for item in items]
-            if items is not None and all(item.known for item in items)
-            else msgspec.UNSET,
+            const=[item.const for item in items] if items is not None and all(item.known for item in items) else msgspec.UNSET,
         )
     key = evaluator.value(node.slice, frame)
     if base.items is not None and key.number is not None and -len(base.items) <= key.number < len(base.items):
@@ -233,10 +219,7 @@ def item_value(evaluator: Evaluation, node: ast.Subscript, frame: Frame) -> Valu
 def _sliced(base: Value, part: ast.Slice) -> tuple[Value, ...] | None:
     if base.items is None or part.step is not None:
         return None
-    ends = [
-        each.value if isinstance(each, ast.Constant) and isinstance(each.value, int) else None
-        for each in (part.lower, part.upper)
-    ]
+    ends = [each.value if isinstance(each, ast.Constant) and isinstance(each.value, int) else None for each in (part.lower, part.upper)]
     if any(given is not None and end is None for given, end in zip((part.lower, part.upper), ends, strict=True)):
         return None
     return base.items[slice(*ends)]

@@ -9,17 +9,7 @@ from rigup.train.check.python.files import file_value, merged
 from rigup.train.check.python.guards import MAIN, ONE
 from rigup.train.check.python.modules import FUNCTIONS, Function, Module
 from rigup.train.check.python.parameters import bound_arguments
-from rigup.train.check.python.values import (
-    GLOBAL,
-    LOCAL,
-    UNKNOWN_VALUE,
-    WORLD,
-    Instance,
-    Value,
-    constant,
-    either,
-    mixed,
-)
+from rigup.train.check.python.values import GLOBAL, LOCAL, UNKNOWN_VALUE, WORLD, Instance, Value, constant, either, mixed
 
 _OPTIONS = (
     ".parse_args",
@@ -31,13 +21,7 @@ _OPTIONS = (
     "jsonargparse.CLI",
     "draccus.parse",
 )
-_DATACLASSES = (
-    ".parse_args_into_dataclasses",
-    ".parse_args_and_config",
-    ".parse_yaml_file",
-    ".parse_json_file",
-    ".parse_dict",
-)
+_DATACLASSES = (".parse_args_into_dataclasses", ".parse_args_and_config", ".parse_yaml_file", ".parse_json_file", ".parse_dict")
 _READS = (
     ".read_text",
     "open",
@@ -54,13 +38,7 @@ _READS = (
     "tomli.load",
     "yaml.unsafe_load",
 )
-_BY_NAME = {
-    "get_rank": GLOBAL,
-    "get_local_rank": LOCAL,
-    "get_world_size": WORLD,
-    "get_global_rank": GLOBAL,
-    "local_rank": LOCAL,
-}
+_BY_NAME = {"get_rank": GLOBAL, "get_local_rank": LOCAL, "get_world_size": WORLD, "get_global_rank": GLOBAL, "local_rank": LOCAL}
 _DEEPEST = 30
 
 
@@ -85,11 +63,7 @@ def call_value(evaluator: Evaluation, node: ast.Call, frame: Frame) -> Value:
 
 def _of_environment(evaluator: Evaluation, name: str, node: ast.Call, frame: Frame) -> Value | None:
     if name in ("os.environ.get", "os.getenv", "os.environ.setdefault", "os.environ.pop") and node.args:
-        default = (
-            node.args[1]
-            if len(node.args) > 1
-            else next((each.value for each in node.keywords if each.arg == "default"), None)
-        )
+        default = node.args[1] if len(node.args) > 1 else next((each.value for each in node.keywords if each.arg == "default"), None)
         handed = evaluator.value(default, frame) if default is not None else constant(None)
         return variable(evaluator, evaluator.value(node.args[0], frame), handed)
     return None
@@ -163,11 +137,7 @@ def _returns(function: Function, module: Module) -> list[ast.Return | ast.Yield]
 def _object(evaluator: Evaluation, name: str, node: ast.Call, frame: Frame, arguments: list[Value]) -> Value:  # noqa: PLR0911
     """A call of something that is not the program's own."""
     last = name.rsplit(".", 1)[-1]
-    receiver = (
-        evaluator.value(node.func.value, frame)
-        if isinstance(node.func, ast.Attribute) and name.startswith(".")
-        else UNKNOWN_VALUE
-    )
+    receiver = evaluator.value(node.func.value, frame) if isinstance(node.func, ast.Attribute) and name.startswith(".") else UNKNOWN_VALUE
     if last == "get" and (receiver.fields is not None or receiver.options) and arguments:
         return _got(evaluator, receiver, arguments, frame)
     if MAIN.fullmatch(last):

@@ -53,9 +53,7 @@ class Conditions:
         if self._is_on_one(function, module):
             return ONE
         callers = self.evaluator.callers.get(function, ())
-        found = {
-            self.guard(call, caller, depth + 1) for call, caller in callers if caller.function(call) is not function
-        }
+        found = {self.guard(call, caller, depth + 1) for call, caller in callers if caller.function(call) is not function}
         return found.pop() if len(found) == 1 else ""
 
     def _is_on_one(self, function: Function, module: Module) -> bool:
@@ -173,9 +171,7 @@ class Conditions:
         if function is None or depth > _DEEPEST:
             return False
         callers = self.evaluator.callers.get(function, ())
-        return not callers or all(
-            self.under_main(call, caller, depth + 1) for call, caller in callers if call is not node
-        )
+        return not callers or all(self.under_main(call, caller, depth + 1) for call, caller in callers if call is not node)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

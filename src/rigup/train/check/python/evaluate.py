@@ -14,17 +14,7 @@ from rigup.train.check.python.modules import FUNCTIONS, Binding, Function, Modul
 from rigup.train.check.python.names import absolute
 from rigup.train.check.python.parameters import parameter_value
 from rigup.train.check.python.reaching import has_parameter, rank_arithmetic, reaching
-from rigup.train.check.python.values import (
-    COUNT,
-    NAMED,
-    NODE,
-    NOTHING,
-    UNKNOWN_VALUE,
-    Value,
-    constant,
-    either,
-    mixed,
-)  # fmt: skip
+from rigup.train.check.python.values import COUNT, NAMED, NODE, NOTHING, UNKNOWN_VALUE, Value, constant, either, mixed
 
 _DEEPEST = 60
 _MOST_SITES = 12
@@ -90,9 +80,7 @@ class Evaluator(Evaluation):
         return Value(fields=fields, open=opened, place=self.place(node, frame))
 
     def _joinedstr(self, node: ast.JoinedStr, frame: Frame) -> Value:
-        parts = [
-            self.value(part.value if isinstance(part, ast.FormattedValue) else part, frame) for part in node.values
-        ]
+        parts = [self.value(part.value if isinstance(part, ast.FormattedValue) else part, frame) for part in node.values]
         value = mixed(parts)
         if all(part.known for part in parts):
             text = "".join(str(part.const) for part in parts)
@@ -181,19 +169,11 @@ class Evaluator(Evaluation):
             held = value.fields is not None or value.items is not None  # a configuration that is opened
             return value if held else Value(instance=value.instance, marks=value.marks)
         if binding.kind == "for":
-            return (
-                Value(marks=value.marks - {COUNT}, alternatives=value.items or ())
-                if not binding.path
-                else Value(marks=value.marks)
-            )
+            return Value(marks=value.marks - {COUNT}, alternatives=value.items or ()) if not binding.path else Value(marks=value.marks)
         if binding.kind == "augmented":
             return mixed([value])
         for at in binding.path:
-            value = (
-                value.items[at]
-                if value.items is not None and at < len(value.items)
-                else Value(marks=value.marks, instance=None)
-            )
+            value = value.items[at] if value.items is not None and at < len(value.items) else Value(marks=value.marks, instance=None)
         return value
 
     def parameter(self, function: Function, name: str, frame: Frame) -> Value:

@@ -32,9 +32,7 @@ class Evaluation(Names, ABC):
 
     """
 
-    def __init__(
-        self, modules: list[Module], outside: Callable[[str], Value], read: Callable[[str], str | None]
-    ) -> None:
+    def __init__(self, modules: list[Module], outside: Callable[[str], Value], read: Callable[[str], str | None]) -> None:
         super().__init__(modules)
         self.outside, self.read = outside, read
         self.given = Given()

@@ -20,11 +20,7 @@ MAIN = re.compile(
 def compared(operator: ast.cmpop, left: Value, right: Value) -> dict[str, Any]:
     """The constant and the guard of a comparison."""
     if left.known and right.known:
-        return (
-            {"const": _constant(operator, left.const, right.const)}
-            if _comparable(operator, left.const, right.const)
-            else {}
-        )
+        return {"const": _constant(operator, left.const, right.const)} if _comparable(operator, left.const, right.const) else {}
     ranked, other = (left, right) if left.ranked or left.marks & {NODE} else (right, left)
     if not ranked.ranked and not ranked.marks & {NODE}:
         return {}
@@ -50,10 +46,17 @@ def _comparable(operator: ast.cmpop, left: object, right: object) -> bool:
 
 def _constant(operator: ast.cmpop, left: Any, right: Any) -> bool:
     results: dict[type[ast.cmpop], Callable[[], Any]] = {
-        ast.Eq: lambda: left == right, ast.NotEq: lambda: left != right, ast.Lt: lambda: left < right, ast.Gt: lambda: left > right,
-        ast.LtE: lambda: left <= right, ast.GtE: lambda: left >= right, ast.Is: lambda: left == right and type(left) is type(right),
-        ast.IsNot: lambda: not (left == right and type(left) is type(right)), ast.In: lambda: left in right, ast.NotIn: lambda: left not in right,
-    }  # fmt: skip
+        ast.Eq: lambda: left == right,
+        ast.NotEq: lambda: left != right,
+        ast.Lt: lambda: left < right,
+        ast.Gt: lambda: left > right,
+        ast.LtE: lambda: left <= right,
+        ast.GtE: lambda: left >= right,
+        ast.Is: lambda: left == right and type(left) is type(right),
+        ast.IsNot: lambda: not (left == right and type(left) is type(right)),
+        ast.In: lambda: left in right,
+        ast.NotIn: lambda: left not in right,
+    }
     return bool(results[type(operator)]())
 
 
@@ -72,9 +75,7 @@ def _rank_guard(operator: ast.cmpop, other: Value) -> str:
         return ONE if not other.ranked else ""
     if isinstance(operator, ast.NotEq | ast.IsNot):
         return OTHERS if not other.ranked else ""
-    if (isinstance(operator, ast.Lt) and number == 1) or (
-        isinstance(operator, ast.LtE) and number is not None and number <= 0
-    ):
+    if (isinstance(operator, ast.Lt) and number == 1) or (isinstance(operator, ast.LtE) and number is not None and number <= 0):
         return ONE
     if (isinstance(operator, ast.Gt) and number == 0) or (isinstance(operator, ast.GtE) and number == 1):
         return OTHERS

@@ -133,37 +133,27 @@ class Module:
         if isinstance(target, ast.Name):
             self._add(self.scope(node), target.id, Binding(kind=kind, value=value, node=node, path=path))
         elif isinstance(target, ast.Tuple | ast.List):
-            parallel = (
-                isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts) and kind == "assign"
-            )
+            parallel = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts) and kind == "assign"
             for at, part in enumerate(target.elts[:100]):
                 if parallel and isinstance(value, ast.Tuple | ast.List):
                     self._target(part, value.elts[at], node, path, kind)
                 else:
                     self._target(part, value, node, (*path, at), kind)
         elif isinstance(target, ast.Attribute) and kind == "assign":
-            owner = (
-                self.enclosing_class(node) if isinstance(target.value, ast.Name) and target.value.id == "self" else None
-            )
-            self.attributes.setdefault(owner, {}).setdefault(target.attr, []).append(
-                (value if not path else ast.Name("?"), node)
-            )
+            owner = self.enclosing_class(node) if isinstance(target.value, ast.Name) and target.value.id == "self" else None
+            self.attributes.setdefault(owner, {}).setdefault(target.attr, []).append((value if not path else ast.Name("?"), node))
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                self.imports[alias.asname or alias.name.partition(".")[0]] = (
-                    alias.name if alias.asname else alias.name.partition(".")[0]
-                )
+                self.imports[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else alias.name.partition(".")[0]
             return
         base = "." * node.level + (node.module or "")
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append(base)
             else:
-                self.imports[alias.asname or alias.name] = (
-                    f"{base}.{alias.name}" if not base.endswith(".") else base + alias.name
-                )
+                self.imports[alias.asname or alias.name] = f"{base}.{alias.name}" if not base.endswith(".") else base + alias.name
 
     def imported(self) -> Iterator[str]:
         """The names of modules that may lie beside."""
@@ -173,9 +163,7 @@ class Module:
             elif isinstance(node, ast.ImportFrom):
                 base = "." * node.level + (node.module or "")
                 yield base
-                yield from (
-                    f"{base}.{alias.name}" if not base.endswith(".") else base + alias.name for alias in node.names
-                )
+                yield from (f"{base}.{alias.name}" if not base.endswith(".") else base + alias.name for alias in node.names)
 
 
 def parsed(text: str) -> ast.Module:

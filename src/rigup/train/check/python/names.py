@@ -29,10 +29,7 @@ class Names:
             for scope_names in (module.bindings.get(module.tree, {}), *_functions_around(node, module)):
                 if any(binding.kind == "def" for binding in scope_names.get(node.id, [])):
                     return f"local:{module.name}:{node.id}"
-            star = next(
-                (absolute(star, module) for star in module.stars if node.id in self._globals(absolute(star, module))),
-                None,
-            )
+            star = next((absolute(star, module) for star in module.stars if node.id in self._globals(absolute(star, module))), None)
             return f"local:{star}:{node.id}" if star is not None else node.id
         if isinstance(node, ast.Attribute):
             base = self._dotted_base(node.value, module)

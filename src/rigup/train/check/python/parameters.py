@@ -94,10 +94,7 @@ def _spawned(evaluator: Evaluation, call: ast.Call, positional: list[str], name:
     """`mp.spawn(f, args=(a, b), nprocs=n)` calls f(i, a, b)."""
     if positional[:1] == [name]:
         return Value(marks=frozenset((SPAWNED,)))
-    handed = next(
-        (keyword.value for keyword in call.keywords if keyword.arg == "args"),
-        call.args[1] if len(call.args) > 1 else None,
-    )
+    handed = next((keyword.value for keyword in call.keywords if keyword.arg == "args"), call.args[1] if len(call.args) > 1 else None)
     items = evaluator.value(handed, frame).items if handed is not None else None
     at = positional.index(name) - 1 if name in positional else -1
     return items[at] if items is not None and 0 <= at < len(items) else None
@@ -105,7 +102,7 @@ def _spawned(evaluator: Evaluation, call: ast.Call, positional: list[str], name:
 
 def _of_command_line(
     evaluator: Evaluation, function: "ast.FunctionDef | ast.AsyncFunctionDef", name: str, frame: Frame, default: ast.expr | None
-) -> Value:  # fmt: skip
+) -> Value:
     """A parameter that click, typer or fire fills."""
     option = evaluator.declared.get(name)
     kind = option.type if option else _annotated(function, name)
@@ -113,17 +110,9 @@ def _of_command_line(
         return as_type(evaluator.given.named[name], kind or "int")
     if option is not None and option.default is not None:
         return evaluator.at(option.default, option.module)
-    if (
-        isinstance(default, ast.Call)
-        and default.args
-        and evaluator.dotted(default.func, frame.module).startswith("typer.")
-    ):
+    if isinstance(default, ast.Call) and default.args and evaluator.dotted(default.func, frame.module).startswith("typer."):
         first = default.args[0]
-        return (
-            UNKNOWN_VALUE
-            if isinstance(first, ast.Constant) and first.value is ...
-            else evaluator.at(first, frame.module)
-        )
+        return UNKNOWN_VALUE if isinstance(first, ast.Constant) and first.value is ... else evaluator.at(first, frame.module)
     if isinstance(default, ast.Call):
         return UNKNOWN_VALUE
     return evaluator.at(default, frame.module) if default is not None else UNKNOWN_VALUE

@@ -51,11 +51,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def receiver(self) -> Value:
         """The object whose method is called."""
-        return (
-            self.program.at(self.node.func.value, self.module)
-            if isinstance(self.node.func, ast.Attribute)
-            else UNKNOWN_VALUE
-        )
+        return self.program.at(self.node.func.value, self.module) if isinstance(self.node.func, ast.Attribute) else UNKNOWN_VALUE
 
     def expression(self, name: str, position: int | None = None) -> ast.expr | None:
         """An argument by its name or position."""
@@ -104,9 +100,13 @@ class Program(Conditions):
     """
 
     def __init__(
-        self, modules: list[Module], outside: Callable[[str], Value], read: Callable[[str], str | None],
-        arguments: Sequence[Word] | None = None, batch: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        modules: list[Module],
+        outside: Callable[[str], Value],
+        read: Callable[[str], str | None],
+        arguments: Sequence[Word] | None = None,
+        batch: str = "",
+    ) -> None:
         self.modules, self.read = modules, read
         self.evaluator = Evaluator(modules, outside, read)
         self._declare(arguments, batch)
@@ -132,29 +132,30 @@ class Program(Conditions):
                     self._fields(node, module, options)
         self.evaluator.declared = options
         if arguments is not None:
-            flags = frozenset(
-                name.lstrip("-").replace("-", "_")
-                for option in options.values()
-                if is_flag(option)
-                for name in option.names
-            )
+            flags = frozenset(name.lstrip("-").replace("-", "_") for option in options.values() if is_flag(option) for name in option.names)
             short = {name: option.dest for option in options.values() for name in option.names if name.startswith("-")}
             self.evaluator.given = given(arguments, batch, flags, short)
 
     def _set_defaults(self, node: ast.Call, module: Module, options: dict[str, Declared]) -> None:
         for keyword in node.keywords:
             if keyword.arg in options:
-                options[keyword.arg] = msgspec.structs.replace(
-                    options[keyword.arg], default=keyword.value, module=module
-                )
+                options[keyword.arg] = msgspec.structs.replace(options[keyword.arg], default=keyword.value, module=module)
 
     def _fields(self, node: ast.ClassDef, module: Module, options: dict[str, Declared]) -> None:
         """Fields of dataclasses are options to HfArgumentParser and its like."""
         for name, default in dataclass_fields(node).items():
-            options.setdefault(name, Declared(
-                dest=name, names=("--" + name,), default=default, type="int" if isinstance(getattr(default, "value", None), int) else "",
-                action="" if default is not None else "required", module=module, line=node.lineno,
-            ))  # fmt: skip
+            options.setdefault(
+                name,
+                Declared(
+                    dest=name,
+                    names=("--" + name,),
+                    default=default,
+                    type="int" if isinstance(getattr(default, "value", None), int) else "",
+                    action="" if default is not None else "required",
+                    module=module,
+                    line=node.lineno,
+                ),
+            )
 
     # -- who calls whom
     def _callers(self) -> None:
@@ -180,9 +181,7 @@ class Program(Conditions):
             "notebook_launcher",
             "elastic_launch",
         ):
-            targets += [
-                self._definition(self.evaluator.dotted(each, module), node, module) for each in _handed_functions(node)
-            ]
+            targets += [self._definition(self.evaluator.dotted(each, module), node, module) for each in _handed_functions(node)]
         for at, target in enumerate(targets):
             if target is None:
                 continue
@@ -198,18 +197,14 @@ class Program(Conditions):
         if found is None:
             return None
         if isinstance(found[0], ast.ClassDef):
-            return next(
-                (each for each in found[0].body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None
-            )
+            return next((each for each in found[0].body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
         return found[0] if isinstance(found[0], FUNCTIONS) else None
 
     def _method(self, node: ast.Attribute, module: Module) -> Function | None:
         """A method by its name: of the class around for `self`, else of the one class that has such a method."""
         inside = module.enclosing_class(node) if isinstance(node.value, ast.Name) and node.value.id == "self" else None
         if inside is not None:
-            return next(
-                (each for each in inside.body if isinstance(each, ast.FunctionDef) and each.name == node.attr), None
-            )
+            return next((each for each in inside.body if isinstance(each, ast.FunctionDef) and each.name == node.attr), None)
         owners = self._methods.get(node.attr, [])
         return owners[0] if len(owners) == 1 else None
 
@@ -227,9 +222,7 @@ class Program(Conditions):
     def _decorated(self, function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module) -> None:
         for decorator in function.decorator_list:
             name = self.evaluator.dotted(decorator.func if isinstance(decorator, ast.Call) else decorator, module)
-            if name in ("click.command", ".command", "typer.run", ".callback", "rich_click.command") or name.endswith(
-                ".command"
-            ):
+            if name in ("click.command", ".command", "typer.run", ".callback", "rich_click.command") or name.endswith(".command"):
                 self.evaluator.command_line.add(function)
 
     def _hydra(self) -> None:
@@ -238,9 +231,7 @@ class Program(Conditions):
                 if not isinstance(node, ast.FunctionDef):
                     continue
                 for decorator in node.decorator_list:
-                    if isinstance(decorator, ast.Call) and self.evaluator.dotted(decorator.func, module).endswith(
-                        "hydra.main"
-                    ):
+                    if isinstance(decorator, ast.Call) and self.evaluator.dotted(decorator.func, module).endswith("hydra.main"):
                         self.evaluator.hydra[node] = self._configuration(decorator, module)
 
     def _configuration(self, decorator: ast.Call, module: Module) -> Value:
@@ -255,11 +246,11 @@ class Program(Conditions):
     def sites(self) -> list[Site]:
         """All calls that are reached, in the order of modules and lines."""
         return [
-            Site(
-                name=self.evaluator.dotted(node.func, module), node=node, module=module, function=module.function(node), program=self,
-            )
-            for module in self.modules for node in module.nodes if isinstance(node, ast.Call) and self.is_reached(node, module)
-        ]  # fmt: skip
+            Site(name=self.evaluator.dotted(node.func, module), node=node, module=module, function=module.function(node), program=self)
+            for module in self.modules
+            for node in module.nodes
+            if isinstance(node, ast.Call) and self.is_reached(node, module)
+        ]
 
     def named(self, *names: str) -> Iterator[Site]:
         """Calls of these full names, or of those that end in `.name` where a name begins with a dot."""
@@ -270,11 +261,7 @@ class Program(Conditions):
 
     def imports(self, *packages: str) -> bool:
         """Whether the program imports one of these packages."""
-        return any(
-            name.split(".")[0] in packages
-            for module in self.modules
-            for name in [*module.imports.values(), *module.stars]
-        )
+        return any(name.split(".")[0] in packages for module in self.modules for name in [*module.imports.values(), *module.stars])
 
     @cached_property
     def _used_names(self) -> frozenset[str]:
@@ -314,17 +301,12 @@ class Program(Conditions):
 
 
 def _is_dataclass(node: ast.ClassDef, module: Module, evaluator: Evaluator) -> bool:
-    names = [
-        evaluator.dotted(each.func if isinstance(each, ast.Call) else each, module) for each in node.decorator_list
-    ]
+    names = [evaluator.dotted(each.func if isinstance(each, ast.Call) else each, module) for each in node.decorator_list]
     return any(name.rsplit(".", 1)[-1] == "dataclass" for name in names)
 
 
 def _handed_functions(node: ast.Call) -> list[ast.expr]:
-    return [
-        *node.args[:1],
-        *(keyword.value for keyword in node.keywords if keyword.arg in ("target", "fn", "component")),
-    ]
+    return [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg in ("target", "fn", "component"))]
 
 
 __all__ = ["Frame", "Given", "Program", "Site"]

@@ -19,16 +19,12 @@ def reaching(node: ast.Name, scope: Scope, bindings: list[Binding], module: Modu
         return bindings
     line = getattr(node, "lineno", 0)
     before = [
-        each
-        for each in bindings
-        if getattr(each.node, "lineno", 0) < line or (each.kind == "for" and _within(node, each.node, module))
+        each for each in bindings if getattr(each.node, "lineno", 0) < line or (each.kind == "for" and _within(node, each.node, module))
     ]
     if not before:
         return bindings
     for at in range(len(before) - 1, -1, -1):
-        if before[at].kind == "assign" and module.parents.get(before[at].node) is _block_owner(
-            node, before[at].node, module
-        ):
+        if before[at].kind == "assign" and module.parents.get(before[at].node) is _block_owner(node, before[at].node, module):
             return before[at:]
     return before
 

@@ -88,9 +88,7 @@ def given(arguments: Sequence[Word], file: str, flags: frozenset[str], short: Ma
             else:
                 named[key] = _value(left[0].text, left[0], file)
                 while left and not _is_option(left[0].text):
-                    positional.append(_value(left[0].text, left.pop(0), file)) if named.get(key) is None else left.pop(
-                        0
-                    )
+                    positional.append(_value(left[0].text, left.pop(0), file)) if named.get(key) is None else left.pop(0)
                     break
         elif "=" in text and text.partition("=")[0].lstrip("+~").replace(".", "_").replace("/", "_").isidentifier():
             key, _equals, value = text.partition("=")
@@ -98,8 +96,12 @@ def given(arguments: Sequence[Word], file: str, flags: frozenset[str], short: Ma
         else:
             positional.append(_value(text, word, file))
     return Given(
-        named=named, assigned=assigned, positional=tuple(positional), words=tuple(_value(word.text, word, file) for word in arguments), seen=True
-    )  # fmt: skip
+        named=named,
+        assigned=assigned,
+        positional=tuple(positional),
+        words=tuple(_value(word.text, word, file) for word in arguments),
+        seen=True,
+    )
 
 
 def _is_option(text: str) -> bool:
@@ -145,10 +147,7 @@ def declared(call: ast.Call, module: "Module") -> Declared | None:
     if not names:
         return None
     keywords = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-    long = next(
-        (name for name in names if name.startswith("--")),
-        next((name for name in names if not name.startswith("-")), names[0]),
-    )
+    long = next((name for name in names if name.startswith("--")), next((name for name in names if not name.startswith("-")), names[0]))
     bare = next((name for name in names if name.isidentifier()), "")  # click: a name of its own
     dest = _constant(keywords.get("dest")) or bare or long.partition("/")[0].lstrip("-").replace("-", "_")
     action = _constant(keywords.get("action")) or ("store_true" if _constant(keywords.get("is_flag")) is True else "")
@@ -156,9 +155,16 @@ def declared(call: ast.Call, module: "Module") -> Declared | None:
     if default is None and action in ("store_true", "store_false"):
         default = ast.Constant(value=action == "store_false")
     return Declared(
-        dest=str(dest), names=names, default=default, type=_type(keywords.get("type"), action), action=str(action), module=module,
-        line=call.lineno, many=_constant(keywords.get("nargs")) not in (None, "?", 1), envvar=str(_constant(keywords.get("envvar")) or ""),
-    )  # fmt: skip
+        dest=str(dest),
+        names=names,
+        default=default,
+        type=_type(keywords.get("type"), action),
+        action=str(action),
+        module=module,
+        line=call.lineno,
+        many=_constant(keywords.get("nargs")) not in (None, "?", 1),
+        envvar=str(_constant(keywords.get("envvar")) or ""),
+    )
 
 
 def _constant(node: ast.expr | None) -> Any:

@@ -139,12 +139,19 @@ def either(values: Iterable[Value]) -> Value:
     same = all(part.known and type(part.const) is type(first.const) and part.const == first.const for part in parts)
     guards = {part.guard for part in parts if part.guard}
     return Value(
-        const=first.const if same else NOTHING, marks=marks, sources=_sources(parts), alternatives=() if same else alternatives,
-        place=first.place if same else None, guard=guards.pop() if len(guards) == 1 else "",
-        items=first.items if same else None, fields=first.fields if same else None,
+        const=first.const if same else NOTHING,
+        marks=marks,
+        sources=_sources(parts),
+        alternatives=() if same else alternatives,
+        place=first.place if same else None,
+        guard=guards.pop() if len(guards) == 1 else "",
+        items=first.items if same else None,
+        fields=first.fields if same else None,
         options=any(part.options for part in parts),
-        instance=next((part.instance for part in parts if part.instance), None) if sum(part.instance is not None for part in parts) == 1 else None,
-    )  # fmt: skip
+        instance=next((part.instance for part in parts if part.instance), None)
+        if sum(part.instance is not None for part in parts) == 1
+        else None,
+    )
 
 
 def _sources(parts: Iterable[Value]) -> frozenset[str]:

@@ -30,9 +30,14 @@ def directives_after_a_command(case: Case) -> Iterator[Found]:
     at = case.header.command
     change = Change(file=case.batch, first=at, last=at - 1, lines=tuple(each.meant for each in late)) if at else None
     yield Found(
-        cause="sbatch-directive-after-command", severity="error", file=case.batch, line=late[0].line, fixes=tuple(each.meant for each in late),
-        because=((case.batch, at),), change=change,
-    )  # fmt: skip
+        cause="sbatch-directive-after-command",
+        severity="error",
+        file=case.batch,
+        line=late[0].line,
+        fixes=tuple(each.meant for each in late),
+        because=((case.batch, at),),
+        change=change,
+    )
 
 
 @rule
@@ -42,18 +47,9 @@ def malformed_directives(case: Case) -> Iterator[Found]:
     for each in case.header.ignored:
         if each.why == "after-command" or (each.why == "comment" and not set(each.names) & known):
             continue
-        change = (
-            Change(file=case.batch, first=each.line, last=each.line, lines=(each.meant,))
-            if each.meant and each.line > 1
-            else None
-        )
+        change = Change(file=case.batch, first=each.line, last=each.line, lines=(each.meant,)) if each.meant and each.line > 1 else None
         yield Found(
-            cause="sbatch-directive-malformed",
-            severity="error",
-            file=case.batch,
-            line=each.line,
-            fixes=(each.meant,),
-            change=change,
+            cause="sbatch-directive-malformed", severity="error", file=case.batch, line=each.line, fixes=(each.meant,), change=change
         )
 
 
@@ -74,9 +70,12 @@ def folder_of_the_log(case: Case) -> Iterator[Found]:
         plain = re.sub(r"/?[^/]*[%$~].*", "", folder) or "."
         base = (asked.value or "").rpartition("/")[2]
         yield Found(
-            cause="sbatch-output-folder-missing", severity="error", file=case.batch, line=asked.line,
+            cause="sbatch-output-folder-missing",
+            severity="error",
+            file=case.batch,
+            line=asked.line,
             fixes=(f"mkdir -p {folder if plain == folder else plain}", f"#SBATCH --{name}={base}"),
-        )  # fmt: skip
+        )
 
 
 def _is_missing(case: Case, folder: str) -> bool:
@@ -104,33 +103,39 @@ def _activation(case: Case) -> Iterator[Found]:
     login = re.search(r"\s(?:-\w*[li]\w*|--login)\b", first) is not None
     before: list[Command] = []
     assert case.launch is not None  # noqa: S101  (who calls it has looked)
-    activations = [
-        each
-        for each in case.shell.commands
-        if each.name in ("conda", "mamba", "micromamba") and _second(each) == "activate"
-    ]
+    activations = [each for each in case.shell.commands if each.name in ("conda", "mamba", "micromamba") and _second(each) == "activate"]
     for command in case.shell.commands:
         if command in activations and not login and not any(_gives_hook(each) for each in before):
             name = command.words[2].text if len(command.words) > 2 else "NAME"
             hook = (
-                f'eval "$({command.name} shell hook --shell bash)"'
-                if command.name == "micromamba"
-                else 'eval "$(conda shell.bash hook)"'
+                f'eval "$({command.name} shell hook --shell bash)"' if command.name == "micromamba" else 'eval "$(conda shell.bash hook)"'
             )
             yield Found(
-                cause="environment-not-activated-in-batch", severity="error", file=case.batch, line=command.line,
-                fixes=('source "$(conda info --base)/etc/profile.d/conda.sh"', hook, f"conda run -n {name} {case.batch_line(case.command_line()).strip()}"),
-                because=((case.batch, 1),), change=Change(file=case.batch, first=command.line, last=command.line - 1, lines=(hook,)),
-            )  # fmt: skip
+                cause="environment-not-activated-in-batch",
+                severity="error",
+                file=case.batch,
+                line=command.line,
+                fixes=(
+                    'source "$(conda info --base)/etc/profile.d/conda.sh"',
+                    hook,
+                    f"conda run -n {name} {case.batch_line(case.command_line()).strip()}",
+                ),
+                because=((case.batch, 1),),
+                change=Change(file=case.batch, first=command.line, last=command.line - 1, lines=(hook,)),
+            )
             return
         before.append(command)
     start = case.launch.command.order
     if activations and all(each.order > start for each in activations) and _by_name(case):
         line = activations[0].line
         yield Found(
-            cause="environment-not-activated-in-batch", severity="error", file=case.batch, line=line, fixes=(case.batch_line(line),),
+            cause="environment-not-activated-in-batch",
+            severity="error",
+            file=case.batch,
+            line=line,
+            fixes=(case.batch_line(line),),
             because=((case.batch, case.command_line()),),
-        )  # fmt: skip
+        )
 
 
 def _second(command: Command) -> str:
@@ -167,18 +172,24 @@ def _without_export(case: Case) -> Iterator[Found]:
         assert asked is not None  # noqa: S101  (who calls it has looked)
         line = asked.line
     yield Found(
-        cause="environment-not-activated-in-batch", severity="error", file=case.batch, line=line,
-        fixes=(_with_option(case.batch_line(case.step_layer.line), "srun", "--export=ALL"),), because=((case.batch, case.command_line()),),
-    )  # fmt: skip
+        cause="environment-not-activated-in-batch",
+        severity="error",
+        file=case.batch,
+        line=line,
+        fixes=(_with_option(case.batch_line(case.step_layer.line), "srun", "--export=ALL"),),
+        because=((case.batch, case.command_line()),),
+    )
 
 
 def _prepares(case: Case) -> bool:
     """The batch shell makes the environment that python is to be found in."""
     assert case.launch is not None  # noqa: S101  (who calls it has looked)
     return any(
-        (each.name in ("source", ".") and "activate" in " ".join(word.text for word in each.words)) or each.name in ("module", "ml", "conda", "mamba")
-        for each in case.shell.commands if each.order < case.launch.command.order
-    ) or any(setting.name == "PATH" for setting in case.shell.settings)  # fmt: skip
+        (each.name in ("source", ".") and "activate" in " ".join(word.text for word in each.words))
+        or each.name in ("module", "ml", "conda", "mamba")
+        for each in case.shell.commands
+        if each.order < case.launch.command.order
+    ) or any(setting.name == "PATH" for setting in case.shell.settings)
 
 
 def _with_option(line: str, name: str, option: str) -> str:
@@ -203,14 +214,7 @@ def more_than_a_partition_has(case: Case) -> Iterator[Found]:
                 else None
             )
             fixes = (line, f"#SBATCH --time={_hours(line)}") if asked.name == "time" else (line,)
-            yield Found(
-                cause="request-exceeds-partition",
-                severity="error",
-                file=case.batch,
-                line=asked.line,
-                fixes=fixes,
-                change=change,
-            )
+            yield Found(cause="request-exceeds-partition", severity="error", file=case.batch, line=asked.line, fixes=fixes, change=change)
 
 
 def _hours(line: str) -> str:
@@ -242,10 +246,7 @@ def _gpus_over(job: Job, limit: Partition) -> Iterator[tuple[Asked, str]]:
         yield asked, f"#SBATCH --gres=gpu:{limit.gpu}:{min(job.gpus_per_node or 1, limit.gpus_per_node)}"
     elif (job.gpus_per_node or 0) > limit.gpus_per_node:
         each = f"{model}:" if model else ""
-        yield (
-            asked,
-            f"#SBATCH --gpus-per-node={each}{limit.gpus_per_node}" if limit.gpus_per_node else "#SBATCH --partition=",
-        )
+        yield (asked, f"#SBATCH --gpus-per-node={each}{limit.gpus_per_node}" if limit.gpus_per_node else "#SBATCH --partition=")
 
 
 def _same_model(asked: str, available: str) -> bool:
@@ -260,10 +261,7 @@ def _cpus_over(job: Job, limit: Partition) -> Iterator[tuple[Asked, str]]:
         return
     if tasks * (each or 1) > limit.cpus_per_node:
         fits = limit.cpus_per_node // tasks
-        yield (
-            asked,
-            f"#SBATCH --cpus-per-task={fits}" if fits and each else f"#SBATCH --ntasks-per-node={limit.cpus_per_node}",
-        )
+        yield (asked, f"#SBATCH --cpus-per-task={fits}" if fits and each else f"#SBATCH --ntasks-per-node={limit.cpus_per_node}")
 
 
 def _memory_over(job: Job, limit: Partition) -> Iterator[tuple[Asked, str]]:
@@ -285,9 +283,7 @@ def signal_without_handler(case: Case) -> Iterator[Found]:
     if case.job is None or asked is None or case.launch is None or case.program.imports("submitit"):
         return
     match = re.fullmatch(
-        r"(?:(?P<flags>[BR]{1,2}):)?(?:SIG)?(?P<name>\w+?)(?:@(?P<lead>\d+))?",
-        (asked.value or "").strip("\"'"),
-        re.IGNORECASE,
+        r"(?:(?P<flags>[BR]{1,2}):)?(?:SIG)?(?P<name>\w+?)(?:@(?P<lead>\d+))?", (asked.value or "").strip("\"'"), re.IGNORECASE
     )
     if not match:
         return
@@ -297,15 +293,16 @@ def signal_without_handler(case: Case) -> Iterator[Found]:
     if fixes:
         change = None
         if len(fixes) == 1 and fixes[0].startswith("#SBATCH"):
-            change = (
-                Change(file=case.batch, first=asked.line, last=asked.line, lines=(fixes[0],))
-                if _alone(case, asked)
-                else None
-            )
+            change = Change(file=case.batch, first=asked.line, last=asked.line, lines=(fixes[0],)) if _alone(case, asked) else None
         yield Found(
-            cause="signal-without-handler", severity="warning", file=case.batch, line=asked.line, fixes=tuple(fixes), change=change,
+            cause="signal-without-handler",
+            severity="warning",
+            file=case.batch,
+            line=asked.line,
+            fixes=tuple(fixes),
+            change=change,
             because=((case.batch, case.command_line()),),
-        )  # fmt: skip
+        )
 
 
 _SAVING = ("Checkpoints", "huggingface_callback")  # names that no other library has
@@ -338,9 +335,7 @@ def _lightning_listens(case: Case, name: str) -> bool:
             return False
         expression = environments[-1].expression("requeue_signal")
         if signal is not None:
-            target = (
-                case.program.evaluator.dotted(expression, environments[-1].module) if expression is not None else ""
-            )
+            target = case.program.evaluator.dotted(expression, environments[-1].module) if expression is not None else ""
             return target in ("", f"signal.SIG{name}") or not target.startswith("signal.")
     return name == "USR1" or (name == "TERM" and case.trainer is not None and case.trainer.kind != "fabric")
 

@@ -21,14 +21,7 @@ _ADDRESSES = ("master-addr", "rdzv-endpoint", "main-process-ip", "master-address
 def container(case: Case) -> Iterator[Found]:
     """container-without-gpu."""
     layer = case.launch.layer("container") if case.launch else None
-    if (
-        layer is None
-        or case.launch is None
-        or case.job is None
-        or not case.job.asks_gpu
-        or not case.can_use_gpu
-        or case.on_cpu
-    ):
+    if layer is None or case.launch is None or case.job is None or not case.job.asks_gpu or not case.can_use_gpu or case.on_cpu:
         return
     vendor = _vendor(case, " ".join(word.text for word in layer.words))
     line = case.batch_line(layer.line)
@@ -38,32 +31,18 @@ def container(case: Case) -> Iterator[Found]:
         if (given and (not vendor or right in given)) or (not given and _by_module(case)):
             return
         verb = layer.words[1].raw
-        fixed = (
-            line.replace(f" {verb}", f" {verb} --{right}", 1)
-            if not given
-            else re.sub(r"--(?:nv|nvccli|rocm)\b", f"--{right}", line)
-        )
+        fixed = line.replace(f" {verb}", f" {verb} --{right}", 1) if not given else re.sub(r"--(?:nv|nvccli|rocm)\b", f"--{right}", line)
     else:
-        if (
-            any(option.name in ("gpus", "device", "runtime") for option in layer.options)
-            or layer.words[1].text == "exec"
-        ):
+        if any(option.name in ("gpus", "device", "runtime") for option in layer.options) or layer.words[1].text == "exec":
             return
-        fixed = line.replace(
-            " run", " run --device=/dev/kfd --device=/dev/dri" if vendor == "amd" else " run --gpus all", 1
-        )
+        fixed = line.replace(" run", " run --device=/dev/kfd --device=/dev/dri" if vendor == "amd" else " run --gpus all", 1)
     change = (
         Change(file=case.batch, first=layer.line, last=layer.line, lines=(fixed,))
         if layer.command.file == case.batch and fixed != line
         else None
     )
     yield Found(
-        cause="container-without-gpu",
-        severity="error",
-        file=layer.command.file,
-        line=layer.line,
-        fixes=(fixed.strip(),),
-        change=change,
+        cause="container-without-gpu", severity="error", file=layer.command.file, line=layer.line, fixes=(fixed.strip(),), change=change
     )
 
 
@@ -79,12 +58,7 @@ def _gpu_flags(case: Case, options: set[str], variables: Mapping[str, object]) -
 
 def _by_module(case: Case) -> bool:
     """A module of the site sets up how containers run, in a way that cannot be seen; one with the program alone does not."""
-    names = [
-        word.text.split("/")[0]
-        for command in case.shell.commands
-        if command.name in ("module", "ml")
-        for word in command.words[1:]
-    ]
+    names = [word.text.split("/")[0] for command in case.shell.commands if command.name in ("module", "ml") for word in command.words[1:]]
     return any(_OF_CONTAINERS.search(name) and not _PROGRAM.fullmatch(name) for name in names)
 
 
@@ -104,23 +78,21 @@ def background_step(case: Case) -> Iterator[Found]:
     if case.launch is None or not case.launch.command.background:
         return
     command = case.launch.command
-    after = [
-        each
-        for each in case.shell.commands
-        if each.order > command.order and not (each.background and each.words == command.words)
-    ]
+    after = [each for each in case.shell.commands if each.order > command.order and not (each.background and each.words == command.words)]
     if any(each.name == "wait" for each in after) or any(_lasts(each.name) and not each.background for each in after):
         return
-    if case.launches and any(
-        each.command.order > command.order and not each.command.background for each in case.launches
-    ):
+    if case.launches and any(each.command.order > command.order and not each.command.background for each in case.launches):
         return
     last = max((each.last for each in case.shell.commands), default=command.last)
     end = max(last, len(case.batch_text.rstrip("\n").split("\n")))
     yield Found(
-        cause="background-step-without-wait", severity="error", file=command.file, line=command.line, fixes=("wait",),
+        cause="background-step-without-wait",
+        severity="error",
+        file=command.file,
+        line=command.line,
+        fixes=("wait",),
         change=Change(file=case.batch, first=end + 1, last=end, lines=("wait",)),
-    )  # fmt: skip
+    )
 
 
 def _lasts(name: str) -> bool:

@@ -31,30 +31,22 @@ def workers(case: Case) -> Iterator[Found]:
         directive = f"#SBATCH --cpus-per-task={count * tasks}"
         shown = "num_workers: " if file.endswith((".yaml", ".yml")) else "num_workers="
         yield Found(
-            cause="workers-exceed-cpus", severity="warning", file=file, line=line, fixes=(f"{shown}{cpus}", f"num_workers={cpus}", directive),
+            cause="workers-exceed-cpus",
+            severity="warning",
+            file=file,
+            line=line,
+            fixes=(f"{shown}{cpus}", f"num_workers={cpus}", directive),
             because=tuple((each.file, each.line) for each in (case.job.place("cpus-per-task"),) if each),
-        )  # fmt: skip
+        )
 
 
 def _cpus_per_rank(case: Case) -> int | None:
     """CPUs that a rank has; None where that is not known."""
     job, step = case.job, case.step
-    if (
-        job is None
-        or step is None
-        or case.launch is None
-        or job.has("exclusive")
-        or job.hetero
-        or len(case.launches) > 1
-    ):
+    if job is None or step is None or case.launch is None or job.has("exclusive") or job.hetero or len(case.launches) > 1:
         return None
     each, processes = step.cpus_per_task, case.processes
-    if (
-        each is None
-        or not processes
-        or case.mpirun is not None
-        or (case.launch.command.background and len(case.launches) > 1)
-    ):
+    if each is None or not processes or case.mpirun is not None or (case.launch.command.background and len(case.launches) > 1):
         return None
     if case.step_layer is None:
         tasks = job.tasks_per_node
@@ -68,16 +60,8 @@ def _workers(case: Case) -> Iterator[tuple[int, str, int]]:
         if site.last in _LOADERS and not site.name.startswith("local:"):
             yield from _counted(site.argument("num_workers", 5), site.file, site.line, case)
     for arguments in case.huggingface:
-        yield from _counted(
-            arguments.value("dataloader_num_workers"),
-            arguments.site.file,
-            arguments.line("dataloader_num_workers"),
-            case,
-        )
-    if (
-        case.parsed_huggingface is not None
-        and (value := case.parsed_huggingface.get("dataloader_num_workers")) is not None
-    ):
+        yield from _counted(arguments.value("dataloader_num_workers"), arguments.site.file, arguments.line("dataloader_num_workers"), case)
+    if case.parsed_huggingface is not None and (value := case.parsed_huggingface.get("dataloader_num_workers")) is not None:
         yield from _counted(value, case.batch, case.command_line(), case)
 
 

@@ -74,11 +74,7 @@ def not_sharded(case: Case) -> Iterator[Found]:
             wrong = _unsharded(site, case)
         if wrong:
             yield Found(
-                cause="data-not-sharded",
-                severity="error",
-                file=site.file,
-                line=site.line,
-                fixes=("sampler=DistributedSampler(dataset)",),
+                cause="data-not-sharded", severity="error", file=site.file, line=site.line, fixes=("sampler=DistributedSampler(dataset)",)
             )
             return
 
@@ -96,10 +92,7 @@ def _unsharded(site: Site, case: Case) -> bool:
         for site in case.program.sites
     ):
         return False
-    values = [
-        case.program.at(part, site.module)
-        for part in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
-    ]
+    values = [case.program.at(part, site.module) for part in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]]
     if any(value.ranked or value.marks & {RANDOM, "worker-id"} for value in values) or (
         not site.node.args and site.expression("dataset") is None
     ):
@@ -136,12 +129,7 @@ def _known_dataset(value: Value) -> bool:
     instance = value.instance
     return instance is not None and (
         instance.name.startswith(
-            (
-                "torchvision.datasets.",
-                "datasets.load_from_disk",
-                "torch.utils.data.TensorDataset",
-                "torch.utils.data.Subset",
-            )
+            ("torchvision.datasets.", "datasets.load_from_disk", "torch.utils.data.TensorDataset", "torch.utils.data.Subset")
         )
     )
 
@@ -174,9 +162,9 @@ def _in_lightning(site: Site, case: Case) -> bool:
     if owner is not None and _RANKED_NAMES.search(ast.unparse(owner[0])):
         return False
     if any(trainer.kind == "fabric" for trainer in case.lightning):
-        return not any(
-            each.last in ("setup_dataloaders", "_setup_dataloader") for each in case.program.sites
-        ) and _reads_all(site.expression("dataset", 0), site, case)
+        return not any(each.last in ("setup_dataloaders", "_setup_dataloader") for each in case.program.sites) and _reads_all(
+            site.expression("dataset", 0), site, case
+        )
     streams = owner is not None and any("Iterable" in ast.unparse(base) for base in owner[0].bases)
     return off or streams
 
@@ -209,10 +197,11 @@ def _unprepared(site: Site, case: Case) -> bool:
 def _handed_on(names: set[str], site: Site) -> bool:
     """Returned, or put into something else: then it may be prepared under another name."""
     return any(
-        isinstance(node, ast.Return | ast.Dict | ast.Tuple | ast.List) and any(isinstance(each, ast.Name) and each.id in names and isinstance(each.ctx, ast.Load) for each in ast.walk(node))
+        isinstance(node, ast.Return | ast.Dict | ast.Tuple | ast.List)
+        and any(isinstance(each, ast.Name) and each.id in names and isinstance(each.ctx, ast.Load) for each in ast.walk(node))
         and not isinstance(site.module.parents.get(node), ast.Call)
         for node in site.module.nodes
-    )  # fmt: skip
+    )
 
 
 @rule
@@ -221,31 +210,19 @@ def epoch_of_sampler(case: Case) -> Iterator[Found]:
     if not case.several or case.family not in ("ddp", "spawn", "deepspeed"):
         return
     if any(site.last == "set_epoch" for site in case.program.sites) or any(
-        isinstance(node, ast.Attribute) and node.attr == "set_epoch"
-        for module in case.program.modules
-        for node in module.nodes
+        isinstance(node, ast.Attribute) and node.attr == "set_epoch" for module in case.program.modules for node in module.nodes
     ):
         return
     if not _has_epochs(case):
         return
     for site in case.program.sites:
-        if (
-            site.last != "DistributedSampler"
-            or site.name.startswith("local:")
-            or case.program.guard(site.node, site.module)
-        ):
+        if site.last != "DistributedSampler" or site.name.startswith("local:") or case.program.guard(site.node, site.module):
             continue
         shuffle = site.argument("shuffle", 3)
         text = " ".join([*target_names(site)[:1], ast.unparse(site.node.args[0])[:100] if site.node.args else ""])
         if (shuffle is not None and shuffle.const is not True) or (CHECKS.search(text) and "train" not in text):
             continue
-        yield Found(
-            cause="sampler-epoch-not-set",
-            severity="warning",
-            file=site.file,
-            line=site.line,
-            fixes=("sampler.set_epoch(epoch)",),
-        )
+        yield Found(cause="sampler-epoch-not-set", severity="warning", file=site.file, line=site.line, fixes=("sampler.set_epoch(epoch)",))
         return
 
 
@@ -262,13 +239,7 @@ def _has_epochs(case: Case) -> bool:
 
 def _goes_once(loop: tuple[ast.AST, Module], case: Case) -> bool:
     node, module = loop
-    if (
-        not isinstance(node, ast.For)
-        or not isinstance(node.iter, ast.Call)
-        or getattr(node.iter.func, "id", "") not in ("range", "trange")
-    ):
+    if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call) or getattr(node.iter.func, "id", "") not in ("range", "trange"):
         return False
     values = [case.program.at(part, module).number for part in node.iter.args]
-    return (len(values) == 1 and values[0] == 1) or (
-        len(values) == 2 and None not in values and (values[1] or 0) - (values[0] or 0) == 1
-    )
+    return (len(values) == 1 and values[0] == 1) or (len(values) == 2 and None not in values and (values[1] or 0) - (values[0] or 0) == 1)

@@ -48,19 +48,13 @@ def device_values(site: Site) -> Iterator[tuple[Value, int, str]]:
             value = site.program.at(expression, site.module)
             parts = value.items if value.items is not None and name == "device_ids" else (value,)
             yield from (
-                (part, expression.lineno, "index" if name in ("device_ids", "device_id", "output_device") else "device")
-                for part in parts
+                (part, expression.lineno, "index" if name in ("device_ids", "device_id", "output_device") else "device") for part in parts
             )
 
 
 def _is_first_card(value: Value, how: str) -> bool:
     """Card 0 by its number."""
-    if (
-        how in ("index", "cuda", "set_device")
-        and value.number == 0
-        and not isinstance(value.const, str)
-        and value.known
-    ):
+    if how in ("index", "cuda", "set_device") and value.number == 0 and not isinstance(value.const, str) and value.known:
         return True
     return any(part.text == "cuda:0" for part in value.candidates())
 
@@ -73,10 +67,7 @@ def fixed_card(case: Case) -> Iterator[Found]:
         return
     if alone and case.ranks_per_node != 1:
         return
-    fix = (
-        'device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))',
-        'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))',
-    )
+    fix = ('device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))', 'torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))')
     found = [
         (site.file, line)
         for site in case.program.sites
@@ -98,12 +89,7 @@ def fixed_card(case: Case) -> Iterator[Found]:
 
 def _one_card_each(case: Case) -> bool:
     """Each task is shown one card, by Slurm or by a mask that depends on the rank."""
-    if (
-        case.step is not None
-        and case.step.per_task is not None
-        and case.step_layer is not None
-        and case.launcher is None
-    ):
+    if case.step is not None and case.step.per_task is not None and case.step_layer is not None and case.launcher is None:
         return True
     for name, value, _file, _line, inner in case.variable_settings():
         if name.endswith("_VISIBLE_DEVICES") and (inner or not re.fullmatch(r"[\d,]*", value)):
@@ -158,22 +144,20 @@ def global_rank(case: Case) -> Iterator[Found]:
             instance = value.instance
             inner = (
                 site.program.at(instance.call.args[1], instance.module)
-                if instance is not None
-                and instance.call is not None
-                and instance.name == "torch.device"
-                and len(instance.call.args) > 1
+                if instance is not None and instance.call is not None and instance.name == "torch.device" and len(instance.call.args) > 1
                 else value
             )
-            if any(
-                GLOBAL in each.marks and not each.marks & {LOCAL, COUNT, SPAWNED} and not each.guard
-                for each in (inner,)
-            ):
+            if any(GLOBAL in each.marks and not each.marks & {LOCAL, COUNT, SPAWNED} and not each.guard for each in (inner,)):
                 places.append((site.file, line))
     for file, line in sorted(places, key=lambda place: (place[0] != case.script, place[1]))[:1]:
         yield Found(
-            cause="global-rank-as-device", severity="error", file=file, line=line, because=((case.batch, case.command_line()),),
+            cause="global-rank-as-device",
+            severity="error",
+            file=file,
+            line=line,
+            because=((case.batch, case.command_line()),),
             fixes=('torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))', "torch.cuda.set_device(rank % torch.cuda.device_count())"),
-        )  # fmt: skip
+        )
 
 
 @rule
@@ -181,11 +165,7 @@ def backend(case: Case) -> Iterator[Found]:
     """backend-not-for-device."""
     if case.job is None or case.step is None:
         return
-    places = [
-        (site, site.argument("backend", 0), site.line)
-        for site in case.initialisations
-        if site.last == "init_process_group"
-    ]
+    places = [(site, site.argument("backend", 0), site.line) for site in case.initialisations if site.last == "init_process_group"]
     for trainer in case.lightning:
         strategy = trainer.value("strategy")
         instance = strategy.instance if strategy is not None else None
@@ -199,25 +179,11 @@ def backend(case: Case) -> Iterator[Found]:
         if value is None or value.text is None:
             continue
         no_gpu = not case.job.asks_gpu and not case.step.asks_gpu
-        if value.text == "nccl" and (
-            (no_gpu and case.uses_cuda is None and case.on_gpu_partition is False) or case.on_cpu
-        ):
-            yield Found(
-                cause="backend-not-for-device",
-                severity="error",
-                file=site.file,
-                line=line,
-                fixes=(_with_backend(site, "gloo"),),
-            )
+        if value.text == "nccl" and ((no_gpu and case.uses_cuda is None and case.on_gpu_partition is False) or case.on_cpu):
+            yield Found(cause="backend-not-for-device", severity="error", file=site.file, line=line, fixes=(_with_backend(site, "gloo"),))
             return
         if value.text == "gloo" and _on_cards(case) and len(places) == 1:
-            yield Found(
-                cause="backend-not-for-device",
-                severity="warning",
-                file=site.file,
-                line=line,
-                fixes=(_with_backend(site, "nccl"),),
-            )
+            yield Found(cause="backend-not-for-device", severity="warning", file=site.file, line=line, fixes=(_with_backend(site, "nccl"),))
 
 
 def _with_backend(site: Site, name: str) -> str:
@@ -233,8 +199,7 @@ def _on_cards(case: Case) -> bool:
     if case.family == "lightning":
         return case.accelerated is not None
     return case.uses_cuda is not None and any(
-        site.last in ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard")
-        for site in case.program.sites
+        site.last in ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard") for site in case.program.sites
     )
 
 
@@ -271,20 +236,12 @@ def _precisions(case: Case) -> Iterator[tuple[str, str, int, str]]:
     for trainer in case.lightning:
         value = trainer.value("precision")
         if value is not None and (kind := _kind(value.text)):
-            yield (
-                kind,
-                *_place(value, trainer.site.file, trainer.line("precision"), case),
-                'precision="16-mixed"  # fp16',
-            )
+            yield (kind, *_place(value, trainer.site.file, trainer.line("precision"), case), 'precision="16-mixed"  # fp16')
     for arguments in case.huggingface:
         value = arguments.value("bf16")
         if value is not None and value.const is True:
             yield ("bfloat16", *_place(value, arguments.site.file, arguments.line("bf16"), case), "fp16=True")
-    if (
-        case.parsed_huggingface is not None
-        and (value := case.parsed_huggingface.get("bf16")) is not None
-        and value.const is True
-    ):
+    if case.parsed_huggingface is not None and (value := case.parsed_huggingface.get("bf16")) is not None and value.const is True:
         yield ("bfloat16", *_place(value, case.batch, case.command_line(), case), "--fp16")
     for site in case.program.sites:
         yield from _of_site(site, case)
@@ -294,11 +251,7 @@ def _kind(text: str | None) -> str:
     if text is None:
         return ""
     return (
-        "bfloat16"
-        if text.startswith("bf16")
-        else "float8"
-        if text in ("fp8", "transformer-engine", "transformer-engine-float16")
-        else ""
+        "bfloat16" if text.startswith("bf16") else "float8" if text in ("fp8", "transformer-engine", "transformer-engine-float16") else ""
     )
 
 
@@ -318,9 +271,7 @@ def _of_site(site: Site, case: Case) -> Iterator[tuple[str, str, int, str]]:
         value = site.argument("mixed_precision")
         if value is not None and (kind := _kind(value.text)):
             yield (kind, *_place(value, site.file, site.line_of("mixed_precision"), case), 'mixed_precision="fp16"')
-    if site.last in ("fp8_autocast", "fp8_model_init") or (
-        site.last == "autocast" and site.name.startswith("transformer_engine")
-    ):
+    if site.last in ("fp8_autocast", "fp8_model_init") or (site.last == "autocast" and site.name.startswith("transformer_engine")):
         yield "float8", site.file, site.line, 'torch.autocast("cuda", dtype=torch.float16)'
     if site.last == "bfloat16" and site.name.startswith("."):
         yield "bfloat16", site.file, site.line, ".half()  # fp16"
@@ -344,9 +295,7 @@ def _of_site(site: Site, case: Case) -> Iterator[tuple[str, str, int, str]]:
 
 def _names_bfloat16(name: ast.Name, site: Site) -> bool:
     scope = site.module.scope(name)
-    bindings = site.module.bindings.get(scope, {}).get(name.id) or site.module.bindings.get(site.module.tree, {}).get(
-        name.id, []
-    )
+    bindings = site.module.bindings.get(scope, {}).get(name.id) or site.module.bindings.get(site.module.tree, {}).get(name.id, [])
     return (
         len(bindings) == 1
         and bindings[0].value is not None

@@ -26,16 +26,18 @@ def unsynchronised(case: Case) -> Iterator[Found]:
         for value in (site.argument("monitor", 0 if site.last == "EarlyStopping" else 2),)
         if value is not None
     }
-    found.sort(
-        key=lambda site: (site.last == "log" and (site.argument("name", 0) or Value()).text not in monitored, site.line)
-    )
+    found.sort(key=lambda site: (site.last == "log" and (site.argument("name", 0) or Value()).text not in monitored, site.line))
     for site in found[:1]:
         line = site.module.lines[site.line - 1].strip()
         fixed = line[:-1] + ", sync_dist=True)" if line.endswith(")") else "sync_dist=True"
         yield Found(
-            cause="metric-not-synchronised", severity="warning", file=site.file, line=site.line, fixes=(fixed,),
+            cause="metric-not-synchronised",
+            severity="warning",
+            file=site.file,
+            line=site.line,
+            fixes=(fixed,),
             change=_synchronised([each for each in found if each.file == site.file]),
-        )  # fmt: skip
+        )
 
 
 def _synchronised(sites: list[Site]) -> Change | None:
@@ -43,9 +45,7 @@ def _synchronised(sites: list[Site]) -> Change | None:
     lines = list(sites[0].module.lines)
     ends = sorted({site.node.end_lineno or site.line for site in sites})
     before = list(lines)
-    for site in sorted(
-        sites, key=lambda each: (each.node.end_lineno or 0, each.node.end_col_offset or 0), reverse=True
-    ):
+    for site in sorted(sites, key=lambda each: (each.node.end_lineno or 0, each.node.end_col_offset or 0), reverse=True):
         _with_argument(site.node, lines)
     kept = lines[ends[0] - 1 : ends[-1]]
     return None if lines == before else Change(file=sites[0].file, first=ends[0], last=ends[-1], lines=tuple(kept))
@@ -96,8 +96,9 @@ def _in_check(site: Site, case: Case, depth: int = 0) -> bool:
     callers = case.program.evaluator.callers.get(function, ())
     return depth < 3 and any(
         isinstance(around, ast.FunctionDef) and re.match(r"(?:on_)?(?:validation|test)_", around.name)
-        for call, caller in callers for around in (caller.function(call),)
-    )  # fmt: skip
+        for call, caller in callers
+        for around in (caller.function(call),)
+    )
 
 
 def _is_plain(expression: ast.expr, site: Site, case: Case) -> bool:  # noqa: PLR0911
@@ -140,17 +141,9 @@ def _comes_of_gathering(expression: ast.Name, site: Site, case: Case) -> bool:
         if binding.value is None:
             continue
         for node in ast.walk(binding.value):
-            if isinstance(node, ast.Attribute) and node.attr in (
-                "compute",
-                "all_gather",
-                "gather",
-                "all_reduce",
-                "reduce",
-            ):
+            if isinstance(node, ast.Attribute) and node.attr in ("compute", "all_gather", "gather", "all_reduce", "reduce"):
                 return True
-            if isinstance(node, ast.Call) and re.search(
-                r"gather|reduce|sync", case.program.evaluator.dotted(node.func, site.module)
-            ):
+            if isinstance(node, ast.Call) and re.search(r"gather|reduce|sync", case.program.evaluator.dotted(node.func, site.module)):
                 return True
     return False
 
@@ -170,13 +163,7 @@ def own_figure(case: Case) -> Iterator[Found]:
             continue
         names = target_names(site)
         if any(CHECKS.search(name) for name in names[:2]) and (place := _reporting_line(site, names, case)) is not None:
-            yield Found(
-                cause="metric-not-synchronised",
-                severity="warning",
-                file=site.file,
-                line=place,
-                fixes=("dist.all_reduce(total)",),
-            )
+            yield Found(cause="metric-not-synchronised", severity="warning", file=site.file, line=place, fixes=("dist.all_reduce(total)",))
             return
 
 
@@ -198,9 +185,7 @@ def state_of_prepare_data(case: Case) -> Iterator[Found]:
         return
     for module in case.program.modules:
         for owner, attributes in module.attributes.items():
-            if owner is None or not any(
-                isinstance(each, ast.FunctionDef) and each.name == "prepare_data" for each in owner.body
-            ):
+            if owner is None or not any(isinstance(each, ast.FunctionDef) and each.name == "prepare_data" for each in owner.body):
                 continue
             for name, places in sorted(attributes.items(), key=lambda each: each[1][0][1].lineno):  # type: ignore[attr-defined]
                 within = {getattr(module.function(node), "name", "") for _value, node in places}

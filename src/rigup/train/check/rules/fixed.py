@@ -31,9 +31,7 @@ def fixed_address(case: Case) -> Iterator[Found]:
             if re.match(r"export MASTER_ADDR=\S+$", case.batch_line(line)) and file == case.batch
             else None
         )
-        yield Found(
-            cause="master-address-hard-coded", severity="error", file=file, line=line, fixes=(fixed,), change=change
-        )
+        yield Found(cause="master-address-hard-coded", severity="error", file=file, line=line, fixes=(fixed,), change=change)
 
 
 def _is_fixed(text: str | None) -> bool:
@@ -62,21 +60,13 @@ def _addresses_of_script(case: Case) -> Iterator[tuple[str, int]]:
     given = case.launcher is not None or any(name == "MASTER_ADDR" for name, *_rest in case.variable_settings())
     for module in case.program.modules:
         for node in module.nodes:
-            if (
-                isinstance(node, ast.Assign)
-                and isinstance(node.targets[0], ast.Subscript)
-                and case.program.is_reached(node, module)
-            ):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and case.program.is_reached(node, module):
                 target = node.targets[0]
                 named = (
                     case.program.at(target.slice, module).text == "MASTER_ADDR"
                     and case.program.evaluator.dotted(target.value, module) == "os.environ"
                 )
-                if (
-                    named
-                    and _is_fixed(case.program.at(node.value, module).text)
-                    and not case.program.conditional(node, module)
-                ):
+                if named and _is_fixed(case.program.at(node.value, module).text) and not case.program.conditional(node, module):
                     yield module.file, node.lineno
     for site in case.program.sites:
         value = site.argument("value", 1) if site.name == "os.environ.setdefault" else None
@@ -132,11 +122,7 @@ def _masks_of_batch(case: Case) -> Iterator[tuple[str, int, str]]:
 def _masks_of_script(case: Case) -> Iterator[tuple[str, int, str]]:
     for module in case.program.modules:
         for node in module.nodes:
-            if (
-                isinstance(node, ast.Assign)
-                and isinstance(node.targets[0], ast.Subscript)
-                and case.program.is_reached(node, module)
-            ):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and case.program.is_reached(node, module):
                 target, value = node.targets[0], case.program.at(node.value, module)
                 if case.program.evaluator.dotted(target.value, module) == "os.environ" and _is_mask(
                     case.program.at(target.slice, module).text, str(value.const) if value.known else None
@@ -156,27 +142,14 @@ def spawn_guard(case: Case) -> Iterator[Found]:
             and not case.program.under_main(site.node, module)
         ):
             yield Found(
-                cause="spawn-without-main-guard",
-                severity="error",
-                file=site.file,
-                line=site.line,
-                fixes=('if __name__ == "__main__":',),
+                cause="spawn-without-main-guard", severity="error", file=site.file, line=site.line, fixes=('if __name__ == "__main__":',)
             )
             return
-        if (
-            site.module is module
-            and site.function is not None
-            and _spawns(case, site.name, site)
-            and not _guarded(case, site.function)
-        ):
+        if site.module is module and site.function is not None and _spawns(case, site.name, site) and not _guarded(case, site.function):
             calls = [call for call, _caller in case.program.evaluator.callers.get(site.function, ())]
             line = min((call.lineno for call in calls), default=site.line)
             yield Found(
-                cause="spawn-without-main-guard",
-                severity="error",
-                file=site.file,
-                line=line,
-                fixes=('if __name__ == "__main__":',),
+                cause="spawn-without-main-guard", severity="error", file=site.file, line=line, fixes=('if __name__ == "__main__":',)
             )
             return
 
@@ -190,11 +163,7 @@ def _spawns(case: Case, name: str, site: Site) -> bool:
     if site.last in ("spawn", "start_processes") and "multiprocessing" in name:
         method = site.argument("start_method")
         return method is None or method.const in ("spawn", "forkserver")
-    if (
-        site.last == "start"
-        and site.receiver.instance is not None
-        and site.receiver.instance.name.rsplit(".", 1)[-1] == "Process"
-    ):
+    if site.last == "start" and site.receiver.instance is not None and site.receiver.instance.name.rsplit(".", 1)[-1] == "Process":
         return _start_method(case)
     return site.last in ("fit", "validate", "test") and any(
         (value := trainer.value("strategy", "accelerator")) is not None

@@ -31,24 +31,23 @@ def no_gpu(case: Case) -> Iterator[Found]:
     because = ((demand.file, demand.line),) if demand is not None else ()
     model = f"{case.gpu_model}:" if case.gpu_model else ""
     fixed = f"#SBATCH --gpus-per-node={count}"
-    where = (
-        place.line
-        if place is not None and place.file == case.batch
-        else max((each.line for each in case.header.taken), default=1)
-    )
+    where = place.line if place is not None and place.file == case.batch else max((each.line for each in case.header.taken), default=1)
     # Some sites grant the GPUs of a node by its feature alone; what the cluster itself tells decides.
     granted = case.partition is None and "gpu" in (job.value("constraint") or "").lower()
     yield Found(
-        cause="slurm-no-gpu-requested", severity="warning" if granted else "error", file=file, line=line, fixes=(f"#SBATCH --gres=gpu:{count}", fixed, f"#SBATCH --gres=gpu:{model}{count}"),
-        because=because, change=Change(file=case.batch, first=where + 1, last=where, lines=(fixed,)),
-    )  # fmt: skip
+        cause="slurm-no-gpu-requested",
+        severity="warning" if granted else "error",
+        file=file,
+        line=line,
+        fixes=(f"#SBATCH --gres=gpu:{count}", fixed, f"#SBATCH --gres=gpu:{model}{count}"),
+        because=because,
+        change=Change(file=case.batch, first=where + 1, last=where, lines=(fixed,)),
+    )
 
 
 def _nccl_without_partition(case: Case) -> bool:
     return case.on_gpu_partition is None and any(
-        value is not None and value.const == "nccl"
-        for site in case.initialisations
-        for value in (site.argument("backend", 0),)
+        value is not None and value.const == "nccl" for site in case.initialisations for value in (site.argument("backend", 0),)
     )
 
 
@@ -56,15 +55,7 @@ def _nccl_without_partition(case: Case) -> bool:
 def too_few_gpus(case: Case) -> Iterator[Found]:
     """slurm-gpu-request-too-small."""
     step, gpus = case.step, case.gpus_per_node
-    if (
-        step is None
-        or case.job is None
-        or case.on_cpu
-        or not gpus
-        or step.per_task is not None
-        or case.job.hetero
-        or case.is_foreign
-    ):
+    if step is None or case.job is None or case.on_cpu or not gpus or step.per_task is not None or case.job.hetero or case.is_foreign:
         return
     needed = _needed(case)
     asked = step.gpu_option or case.job.gpu_option
@@ -73,12 +64,7 @@ def too_few_gpus(case: Case) -> Iterator[Found]:
     nodes = step.nodes or 1
     fixed = f"#SBATCH --gpus-per-node={needed}"
     model = f"{step.gpu_model}:" if step.gpu_model else ""
-    fixes = (
-        fixed,
-        f"#SBATCH --gres=gpu:{model}{needed}",
-        f"#SBATCH --gres=gpu:{needed}",
-        f"#SBATCH --gpus={needed * nodes}",
-    )
+    fixes = (fixed, f"#SBATCH --gres=gpu:{model}{needed}", f"#SBATCH --gres=gpu:{needed}", f"#SBATCH --gpus={needed * nodes}")
     yield Found(
         cause="slurm-gpu-request-too-small",
         severity="error",
@@ -134,9 +120,14 @@ def bound_gpus(case: Case) -> Iterator[Found]:
     total = case.gpus_per_node or tasks * seen
     fixed = f"#SBATCH --gpus-per-node={total}"
     yield Found(
-        cause="slurm-gpu-binding-per-task", severity="error", file=asked.file, line=asked.line, because=(used,),
-        fixes=(fixed, f"#SBATCH --gres=gpu:{total}", "torch.cuda.set_device(0)"), change=replaced(case, asked, fixed) if asked.name == "gpus-per-task" else None,
-    )  # fmt: skip
+        cause="slurm-gpu-binding-per-task",
+        severity="error",
+        file=asked.file,
+        line=asked.line,
+        because=(used,),
+        fixes=(fixed, f"#SBATCH --gres=gpu:{total}", "torch.cuda.set_device(0)"),
+        change=replaced(case, asked, fixed) if asked.name == "gpus-per-task" else None,
+    )
 
 
 def _beyond(case: Case, seen: int) -> tuple[str, int] | None:
@@ -145,9 +136,7 @@ def _beyond(case: Case, seen: int) -> tuple[str, int] | None:
         devices = case.devices
         trainer = case.trainer
         assert trainer is not None  # noqa: S101  (who calls it has looked)
-        wrong = devices is not None and (
-            devices > seen or (devices == ALL and seen != (case.step.tasks_per_node if case.step else seen))
-        )
+        wrong = devices is not None and (devices > seen or (devices == ALL and seen != (case.step.tasks_per_node if case.step else seen)))
         return (trainer.site.file, trainer.line("devices", "gpus")) if wrong else None
     for site in case.program.sites:
         if site.last not in ("set_device", "cuda", "to", "device", "DistributedDataParallel", "DDP"):
@@ -164,15 +153,7 @@ def _beyond(case: Case, seen: int) -> tuple[str, int] | None:
 def unused_gpus(case: Case) -> Iterator[Found]:
     """gpus-requested-and-unused."""
     job, step = case.job, case.step
-    if (
-        job is None
-        or step is None
-        or case.launch is None
-        or job.hetero
-        or case.is_foreign
-        or not case.can_use_gpu
-        or case.on_cpu
-    ):
+    if job is None or step is None or case.launch is None or job.hetero or case.is_foreign or not case.can_use_gpu or case.on_cpu:
         return
     gpus, nodes = step.gpus_per_node, job.nodes
     asked = step.gpu_option or job.gpu_option
@@ -193,9 +174,22 @@ def unused_gpus(case: Case) -> Iterator[Found]:
         if total is not None and nodes and total == gpus * nodes:
             return
         yield Found(
-            cause="gpus-requested-and-unused", severity="warning", file=asked.file, line=asked.line, because=((case.batch, case.command_line()),),
-            fixes=tuple(line for line in (f"#SBATCH --gres=gpu:{count}", f"#SBATCH --gpus-per-node={count}", f"#SBATCH --gpus={count}", "#SBATCH --nodes=1" if nodes and nodes > on_nodes else "") if line),
-        )  # fmt: skip
+            cause="gpus-requested-and-unused",
+            severity="warning",
+            file=asked.file,
+            line=asked.line,
+            because=((case.batch, case.command_line()),),
+            fixes=tuple(
+                line
+                for line in (
+                    f"#SBATCH --gres=gpu:{count}",
+                    f"#SBATCH --gpus-per-node={count}",
+                    f"#SBATCH --gpus={count}",
+                    "#SBATCH --nodes=1" if nodes and nodes > on_nodes else "",
+                )
+                if line
+            ),
+        )
 
 
 def _used(case: Case) -> tuple[int, int] | None:  # noqa: PLR0911
@@ -205,23 +199,13 @@ def _used(case: Case) -> tuple[int, int] | None:  # noqa: PLR0911
     if case.launcher is not None:
         each = case.ranks_per_node
         alone = case.launcher.option("standalone") is not None and case.step_layer is None
-        return (
-            (each, 1 if alone else nodes)
-            if each is not None and case.launcher.value("nproc-per-node") not in ("gpu", "auto")
-            else None
-        )
+        return (each, 1 if alone else nodes) if each is not None and case.launcher.value("nproc-per-node") not in ("gpu", "auto") else None
     if case.family == "lightning":
         devices = case.devices
-        return (
-            (devices, nodes)
-            if devices is not None and devices > 0 and (case.step_layer is not None or nodes == 1)
-            else None
-        )
+        return (devices, nodes) if devices is not None and devices > 0 and (case.step_layer is not None or nodes == 1) else None
     if case.family == "spawn":
         return (case.processes, 1 if case.step_layer is None else nodes) if case.processes else None
-    if case.family in ("", "accelerate") and (
-        case.step_layer is None or (case.step is not None and case.step.tasks == 1)
-    ):
+    if case.family in ("", "accelerate") and (case.step_layer is None or (case.step is not None and case.step.tasks == 1)):
         if visible is not None:
             return visible, 1
         if _trains(case) and not _spreads(case):
@@ -259,13 +243,7 @@ def _spreads(case: Case) -> bool:
         for value in site.values():
             if (value.text and re.fullmatch(r"cuda:[1-9]\d?", value.text)) or COUNT in value.marks:
                 return True
-            if (
-                value.text is None
-                and value.instance is None
-                and site.last == "device"
-                and not value.alternatives
-                and not value.known
-            ):
+            if value.text is None and value.instance is None and site.last == "device" and not value.alternatives and not value.known:
                 return True
     return False
 
@@ -275,12 +253,7 @@ def uneven_gpus(case: Case) -> Iterator[Found]:
     """slurm-uneven-gpus."""
     job = case.job
     asked = job.options.get("gpus") if job else None
-    if (
-        job is None
-        or asked is None
-        or job.has("gpus-per-node", "gres", "gpus-per-task", "ntasks-per-gpu")
-        or (job.nodes or 1) < 2
-    ):
+    if job is None or asked is None or job.has("gpus-per-node", "gres", "gpus-per-task", "ntasks-per-gpu") or (job.nodes or 1) < 2:
         return
     count, model = numbers.gpus(asked.value)
     if count is None or count <= (job.nodes or 1):
@@ -288,10 +261,5 @@ def uneven_gpus(case: Case) -> Iterator[Found]:
     each = -(-count // (job.nodes or 1))
     fixed = f"#SBATCH --gpus-per-node={model + ':' if model else ''}{each}"
     yield Found(
-        cause="slurm-uneven-gpus",
-        severity="warning",
-        file=asked.file,
-        line=asked.line,
-        fixes=(fixed,),
-        change=replaced(case, asked, fixed),
+        cause="slurm-uneven-gpus", severity="warning", file=asked.file, line=asked.line, fixes=(fixed,), change=replaced(case, asked, fixed)
     )

@@ -33,17 +33,18 @@ def nested(case: Case) -> Iterator[Found]:
         return
     asked = step.place("ntasks-per-node", "ntasks")
     change = None
-    if (
-        asked is not None
-        and asked.file == case.batch
-        and sum(each.line == asked.line for each in case.header.taken) == 1
-    ):
+    if asked is not None and asked.file == case.batch and sum(each.line == asked.line for each in case.header.taken) == 1:
         change = Change(file=case.batch, first=asked.line, last=asked.line, lines=("#SBATCH --ntasks-per-node=1",))
     cpus = (step.cpus_per_task or 1) * tasks
     yield Found(
-        cause="launcher-nested-in-srun", severity="error", file=layer.command.file, line=layer.line, change=change,
-        fixes=("#SBATCH --ntasks-per-node=1", f"#SBATCH --cpus-per-task={cpus}"), because=tuple((each.file, each.line) for each in (asked,) if each),
-    )  # fmt: skip
+        cause="launcher-nested-in-srun",
+        severity="error",
+        file=layer.command.file,
+        line=layer.line,
+        change=change,
+        fixes=("#SBATCH --ntasks-per-node=1", f"#SBATCH --cpus-per-task={cpus}"),
+        because=tuple((each.file, each.line) for each in (asked,) if each),
+    )
 
 
 # -- where the rank comes from
@@ -101,12 +102,7 @@ def rank_source(case: Case) -> Iterator[Found]:
     elif case.mpirun is None:
         yield from _torchrun_ranks(case, reads, exported)
     mpi = {name: at for name, at in reads.read.items() if name.startswith(("OMPI_", "MV2_")) and name in VARIABLES}
-    if (
-        mpi
-        and case.mpirun is None
-        and not any(name in reads.read for name in (*_OF_TORCHRUN, *_OF_TASKS))
-        and not reads.asked
-    ):
+    if mpi and case.mpirun is None and not any(name in reads.read for name in (*_OF_TORCHRUN, *_OF_TASKS)) and not reads.asked:
         file, line, _strict = next(iter(mpi.values()))
         yield _source_found(case, file, line, "SLURM_PROCID", "RANK")
 
@@ -116,12 +112,7 @@ def _source_found(case: Case, file: str, line: int, right: str, wrong: str) -> F
     if right.startswith("SLURM"):
         fixes = (*fixes, "srun torchrun --nnodes=$SLURM_NNODES --nproc-per-node=gpu …")
     return Found(
-        cause="rank-source-mismatch",
-        severity="error",
-        file=file,
-        line=line,
-        fixes=fixes,
-        because=((case.batch, case.command_line()),),
+        cause="rank-source-mismatch", severity="error", file=file, line=line, fixes=fixes, because=((case.batch, case.command_line()),)
     )
 
 
@@ -137,9 +128,7 @@ def _slurm_ranks(case: Case, reads: _Reads) -> Iterator[Found]:
 
 def _torchrun_ranks(case: Case, reads: _Reads, exported: set[str]) -> Iterator[Found]:
     """torchrun's ranks where nothing sets them."""
-    tries = reads.asked & {*_OF_TORCHRUN, *_OF_TASKS} or any(
-        name in reads.read for name in _OF_TASKS if name != "SLURM_NODEID"
-    )
+    tries = reads.asked & {*_OF_TORCHRUN, *_OF_TASKS} or any(name in reads.read for name in _OF_TASKS if name != "SLURM_NODEID")
     if tries or exported & set(_OF_TORCHRUN) or reads.set & {"RANK", "LOCAL_RANK"} or case.family == "spawn":
         return
     tasks = (case.step.tasks if case.step is not None else 1) if case.step_layer is not None else 1
@@ -158,20 +147,12 @@ def _implicit(case: Case, several: bool) -> tuple[str, int] | None:
     for site in case.initialisations if case.family == "ddp" else ():
         method = site.argument("init_method", 1)
         bare = site.argument("rank") is None and site.argument("store") is None and site.last == "init_process_group"
-        if (
-            bare
-            and (method is None or method.text == "env://" or method.is_none())
-            and not case.program.imports("torch_ort")
-        ):
+        if bare and (method is None or method.text == "env://" or method.is_none()) and not case.program.imports("torch_ort"):
             return site.file, site.line
     if case.step_layer is None or not several:
         return None
     for site in case.program.sites:
-        if (
-            site.last in ("Accelerator", "PartialState")
-            and case.family == "accelerate"
-            and not site.name.startswith(("local:", "."))
-        ):
+        if site.last in ("Accelerator", "PartialState") and case.family == "accelerate" and not site.name.startswith(("local:", ".")):
             return site.file, site.line
         if case.family == "deepspeed" and site.name == "deepspeed.initialize":
             return None
@@ -198,12 +179,7 @@ def expanded_early(case: Case) -> Iterator[Found]:
             yield _expanded_found(case, command.file, word.line, _exported(by[0]) if by and not direct else "")
             return
     at = next(
-        (
-            at
-            for at, word in enumerate(command.words)
-            if re.match(r"--(?:node[-_]rank|machine[-_]rank|local[-_]addr)", word.text)
-        ),
-        None,
+        (at for at, word in enumerate(command.words) if re.match(r"--(?:node[-_]rank|machine[-_]rank|local[-_]addr)", word.text)), None
     )
     if (
         at is not None
@@ -213,11 +189,7 @@ def expanded_early(case: Case) -> Iterator[Found]:
         yield _expanded_found(case, command.file, command.words[at].line)
         return
     for setting in case.shell.settings:
-        if (
-            setting.exported
-            and setting.word.refs & wrong
-            and setting.name in (*_OF_TORCHRUN, "NODE_RANK", "GROUP_RANK", "MACHINE_RANK")
-        ):
+        if setting.exported and setting.word.refs & wrong and setting.name in (*_OF_TORCHRUN, "NODE_RANK", "GROUP_RANK", "MACHINE_RANK"):
             yield _expanded_found(case, setting.file, setting.line, _exported(setting))
             return
 
@@ -233,6 +205,10 @@ def _expanded_found(case: Case, file: str, line: int, before: str = "") -> Found
     ranked = case.launch is not None and case.launch.layer("torchrun", "accelerate", "deepspeed") is not None
     rendezvous = ("--rdzv-backend=c10d --rdzv-endpoint=$MASTER_ADDR:29500",) if ranked else ()
     return Found(
-        cause="rank-expanded-in-batch-shell", severity="error", file=file, line=line,
-        fixes=(f"srun bash -c '{inner}'", *rendezvous), because=((case.batch, case.command_line()),),
-    )  # fmt: skip
+        cause="rank-expanded-in-batch-shell",
+        severity="error",
+        file=file,
+        line=line,
+        fixes=(f"srun bash -c '{inner}'", *rendezvous),
+        because=((case.batch, case.command_line()),),
+    )

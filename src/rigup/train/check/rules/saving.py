@@ -12,10 +12,28 @@ from rigup.train.check.python.program import Site
 from rigup.train.check.python.values import RANDOM
 from rigup.train.check.rules import rule
 
-_COLLECTIVES = frozenset((
-    "barrier", "monitored_barrier", "all_reduce", "all_gather", "all_gather_into_tensor", "all_gather_object", "gather", "gather_object", "broadcast",
-    "broadcast_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "scatter", "scatter_object_list", "all_reduce_coalesced",
-))  # fmt: skip
+_COLLECTIVES = frozenset(
+    (
+        "barrier",
+        "monitored_barrier",
+        "all_reduce",
+        "all_gather",
+        "all_gather_into_tensor",
+        "all_gather_object",
+        "gather",
+        "gather_object",
+        "broadcast",
+        "broadcast_object_list",
+        "reduce",
+        "reduce_scatter",
+        "reduce_scatter_tensor",
+        "all_to_all",
+        "all_to_all_single",
+        "scatter",
+        "scatter_object_list",
+        "all_reduce_coalesced",
+    )
+)
 _OF_OBJECTS = frozenset(
     (
         "wait_for_everyone",
@@ -29,10 +47,22 @@ _OF_OBJECTS = frozenset(
         "broadcast",
     )
 )
-_SHARDED = frozenset((
-    "get_model_state_dict", "get_optimizer_state_dict", "get_state_dict", "optim_state_dict", "full_optim_state_dict", "sharded_optim_state_dict",
-    "save_16bit_model", "save_fp16_model", "full_tensor", "_zero3_consolidated_16bit_state_dict", "summon_full_params", "clip_grad_norm_",
-))  # fmt: skip
+_SHARDED = frozenset(
+    (
+        "get_model_state_dict",
+        "get_optimizer_state_dict",
+        "get_state_dict",
+        "optim_state_dict",
+        "full_optim_state_dict",
+        "sharded_optim_state_dict",
+        "save_16bit_model",
+        "save_fp16_model",
+        "full_tensor",
+        "_zero3_consolidated_16bit_state_dict",
+        "summon_full_params",
+        "clip_grad_norm_",
+    )
+)
 _SAVES = re.compile(
     r"save(?!r|_image|fig|_figure|_plot|_sample|_config|_args|_hyper|txt)|checkpoint(?!ing|_exists|_path)|ckpt|snapshot|persist|dump_state|store_state",
     re.IGNORECASE,
@@ -41,16 +71,7 @@ _NO_SAVES = re.compile(
     r"image|fig|plot|sample|load|restore|resume|get_|find|latest|last_|exists|enable|checkpoint_sequential|^checkpoint$|Callback|ModelCheckpoint|hparams|save_hyperparameters"
 )
 _LONG = 240  # minutes
-_WRITERS = (
-    "torch.save",
-    ".save_pretrained",
-    "numpy.save",
-    "numpy.savez",
-    "pickle.dump",
-    "joblib.dump",
-    ".to_csv",
-    ".to_parquet",
-)
+_WRITERS = ("torch.save", ".save_pretrained", "numpy.save", "numpy.savez", "pickle.dump", "joblib.dump", ".to_csv", ".to_parquet")
 
 
 def _wraps_shards(case: Case) -> bool:
@@ -102,12 +123,7 @@ def _is_collective(site: Site, case: Case) -> bool:  # noqa: PLR0911
         owner = ast.unparse(site.node.func.value) if isinstance(site.node.func, ast.Attribute) else ""
         if site.last == "save_checkpoint" and (kind == "Trainer" or owner.endswith("trainer")):
             return behaves("trainer-save-checkpoint-waits", case.pins())
-        if site.last in ("all_gather", "barrier") and owner.rsplit(".", 1)[-1] in (
-            "self",
-            "trainer",
-            "strategy",
-            "pl_module",
-        ):
+        if site.last in ("all_gather", "barrier") and owner.rsplit(".", 1)[-1] in ("self", "trainer", "strategy", "pl_module"):
             return True
         sync = site.argument("sync_dist") if site.last in ("log", "log_dict") else None
         return sync is not None and sync.const is True and owner in ("self", "pl_module")
@@ -138,7 +154,7 @@ def _gathers_shards(site: Site, case: Case) -> bool:
     inside = any(
         isinstance(parent, ast.With) and any("state_dict_type" in ast.unparse(item.context_expr) for item in parent.items)
         for parent, _child in site.module.ancestors(site.node)
-    )  # fmt: skip
+    )
     wrapped = instance is not None and instance.name.rsplit(".", 1)[-1] in ("FullyShardedDataParallel", "FSDP")
     return inside or wrapped
 
@@ -146,11 +162,7 @@ def _gathers_shards(site: Site, case: Case) -> bool:
 @rule
 def everyone_writes(case: Case) -> Iterator[Found]:
     """every-rank-writes-same-file: the first of the writes, weights before others."""
-    if (
-        not case.several
-        or case.family in ("lightning", "transformers", "deepspeed")
-        or (case.launch is None and case.batch)
-    ):
+    if not case.several or case.family in ("lightning", "transformers", "deepspeed") or (case.launch is None and case.batch):
         return
     found = [site for site in case.program.sites if _writes(site, case)]
     if case.program.evaluator.spent:  # a path that was not followed to its end may hold the rank
@@ -211,11 +223,7 @@ def _written(site: Site, case: Case) -> ast.expr | None:  # noqa: PLR0911
     if site.name == "open" or (site.last == "open" and site.name == ".open"):
         mode = site.argument("mode", 1 if site.name == "open" else 0)
         writes = mode is not None and mode.text is not None and mode.text[:1] in ("w", "a", "x")
-        return (
-            (site.expression("file", 0) if site.name == "open" else getattr(site.node.func, "value", None))
-            if writes
-            else None
-        )
+        return (site.expression("file", 0) if site.name == "open" else getattr(site.node.func, "value", None)) if writes else None
     if site.last == "SummaryWriter":
         return site.expression("log_dir", 0) or site.node
     if site.name == "wandb.init":
@@ -242,9 +250,13 @@ def no_checkpoint(case: Case) -> Iterator[Found]:
         return
     if _trains_here(case) and not _saves_within(case):
         yield Found(
-            cause="no-checkpoint-before-time-limit", severity="warning", file=case.batch, line=asked.line,
-            fixes=('torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, "last.pt")',), because=_last_save(case),
-        )  # fmt: skip
+            cause="no-checkpoint-before-time-limit",
+            severity="warning",
+            file=case.batch,
+            line=asked.line,
+            fixes=('torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, "last.pt")',),
+            because=_last_save(case),
+        )
 
 
 def _switched_off(case: Case) -> Iterator[Found]:
@@ -280,11 +292,7 @@ def _strategy(case: Case) -> Iterator[Found]:
     if value is not None and value.const == "no":
         line = value.place.line if value.place is not None else case.command_line()
         yield Found(
-            cause="no-checkpoint-before-time-limit",
-            severity="warning",
-            file=case.batch,
-            line=line,
-            fixes=("--save_strategy steps",),
+            cause="no-checkpoint-before-time-limit", severity="warning", file=case.batch, line=line, fixes=("--save_strategy steps",)
         )
 
 
@@ -296,9 +304,7 @@ def _trains_here(case: Case) -> bool:
 def _is_save(site: Site) -> bool:
     name = site.name.replace("local:", "").replace(":", ".")
     last = site.last
-    return bool(_SAVES.search(last) or name in ("torch.save", "pickle.dump", "joblib.dump")) and not _NO_SAVES.search(
-        last
-    )
+    return bool(_SAVES.search(last) or name in ("torch.save", "pickle.dump", "joblib.dump")) and not _NO_SAVES.search(last)
 
 
 def _saves_within(case: Case) -> bool:

@@ -31,15 +31,7 @@ def replaced(case: Case, asked: Asked | None, line: str) -> Change | None:
 def tasks_and_devices(case: Case) -> Iterator[Found]:
     """slurm-ntasks-mismatch, for Lightning."""
     job, step = case.job, case.step
-    if (
-        job is None
-        or step is None
-        or case.family != "lightning"
-        or case.launcher
-        or case.mpirun
-        or job.hetero
-        or case.launch is None
-    ):
+    if job is None or step is None or case.family != "lightning" or case.launcher or case.mpirun or job.hetero or case.launch is None:
         return
     if job.value("job-name") in _INTERACTIVE or case.launch.layer("ssh"):
         return
@@ -98,48 +90,31 @@ def _tasks_found(case: Case, asked: Asked | None, devices: int) -> Found:
 def free_split(case: Case) -> Iterator[Found]:
     """slurm-ntasks-mismatch, for programs that number cards by SLURM_LOCALID: `-N 2 -n 8` may become 7 + 1."""
     step = case.step
-    if (
-        step is None
-        or case.step_layer is None
-        or case.launcher
-        or case.family in ("lightning", "")
-        or case.job is None
-        or case.job.hetero
-    ):
+    if step is None or case.step_layer is None or case.launcher or case.family in ("lightning", "") or case.job is None or case.job.hetero:
         return
     nodes, total, asked = step.nodes, step.number("ntasks"), step.options.get("ntasks")
-    if (
-        asked is None
-        or step.has("ntasks-per-node", "exclusive", "ntasks-per-gpu")
-        or not nodes
-        or nodes < 2
-        or not total
-        or total <= nodes
-    ):
+    if asked is None or step.has("ntasks-per-node", "exclusive", "ntasks-per-gpu") or not nodes or nodes < 2 or not total or total <= nodes:
         return
     if "cyclic" in (step.value("distribution") or "") or case.job.has("exclusive"):
         return
     each = -(-total // nodes)
     fixed = f"#SBATCH --ntasks-per-node={each}"
     yield Found(
-        cause="slurm-ntasks-mismatch", severity="error", file=asked.file, line=asked.line, fixes=(fixed,), change=replaced(case, asked, fixed),
+        cause="slurm-ntasks-mismatch",
+        severity="error",
+        file=asked.file,
+        line=asked.line,
+        fixes=(fixed,),
+        change=replaced(case, asked, fixed),
         because=((case.batch, case.command_line()),),
-    )  # fmt: skip
+    )
 
 
 @rule
 def srun_missing(case: Case) -> Iterator[Found]:
     """slurm-srun-missing."""
     job = case.job
-    if (
-        job is None
-        or case.launch is None
-        or case.step_layer
-        or case.mpirun
-        or case.launch.layer("ssh")
-        or job.hetero
-        or case.is_foreign
-    ):
+    if job is None or case.launch is None or case.step_layer or case.mpirun or case.launch.layer("ssh") or job.hetero or case.is_foreign:
         return
     if job.nodes == 1 and not _waits_for_tasks(case):
         return
@@ -152,18 +127,22 @@ def srun_missing(case: Case) -> Iterator[Found]:
     shown = case.batch_line(line).strip()
     name = re.split(r"\s", shown, maxsplit=1)[0]
     yield Found(
-        cause="slurm-srun-missing", severity="error", file=case.batch, line=line, fixes=(f"srun {shown}",),
+        cause="slurm-srun-missing",
+        severity="error",
+        file=case.batch,
+        line=line,
+        fixes=(f"srun {shown}",),
         because=tuple((each.file, each.line) for each in (job.place("nodes"), job.place("ntasks-per-node", "ntasks")) if each),
-        change=Change(file=case.batch, first=line, last=line, lines=(case.batch_line(line).replace(shown, f"srun {shown}", 1),)) if name and command.line == line else None,
-    )  # fmt: skip
+        change=Change(file=case.batch, first=line, last=line, lines=(case.batch_line(line).replace(shown, f"srun {shown}", 1),))
+        if name and command.line == line
+        else None,
+    )
 
 
 def _is_distributed(case: Case) -> bool:
     layer = case.launcher
     if layer is None:
-        return case.family in ("lightning", "ddp", "deepspeed") or (
-            case.family == "accelerate" and (case.job_nodes or 1) > 1
-        )
+        return case.family in ("lightning", "ddp", "deepspeed") or (case.family == "accelerate" and (case.job_nodes or 1) > 1)
     if layer.kind == "deepspeed":
         return layer.value("hostfile") is None and (case.job_nodes or 1) > 1 and layer.value("num-nodes") is not None
     if layer.option("standalone") is not None or layer.value("nnodes", "num-machines") == "1":
@@ -188,9 +167,7 @@ def _variables(site: Site) -> frozenset[str]:
     names = [site.argument("key", 0)] if site.name in ("os.environ.get", "os.getenv") else []
     found = frozenset(name.text for name in names if name is not None and name.text)
     return found | (
-        frozenset().union(*(value.sources for value in site.values()))
-        if site.last in ("init_process_group", "int")
-        else frozenset()
+        frozenset().union(*(value.sources for value in site.values())) if site.last in ("init_process_group", "int") else frozenset()
     )
 
 
@@ -203,11 +180,7 @@ def nodes_agree(case: Case) -> Iterator[Found]:
     if nodes is None:
         return
     yield from _launcher_nodes(case, nodes)
-    if (
-        case.trainer is not None
-        and case.mpirun is None
-        and (case.step_layer is not None or case.launcher is not None or nodes > 1)
-    ):
+    if case.trainer is not None and case.mpirun is None and (case.step_layer is not None or case.launcher is not None or nodes > 1):
         yield from _trainer_nodes(case, nodes)
 
 
@@ -221,9 +194,13 @@ def _launcher_nodes(case: Case, nodes: int) -> Iterator[Found]:
         if node_count is not None and node_count != nodes:
             name = option.written
             yield Found(
-                cause="nodes-mismatch", severity="error", file=layer.command.file, line=option.word.line,
-                fixes=(f"{name}=$SLURM_NNODES", f"{name}={nodes}"), because=tuple((each.file, each.line) for each in (case.job.place("nodes") if case.job else None,) if each),
-            )  # fmt: skip
+                cause="nodes-mismatch",
+                severity="error",
+                file=layer.command.file,
+                line=option.word.line,
+                fixes=(f"{name}=$SLURM_NNODES", f"{name}={nodes}"),
+                because=tuple((each.file, each.line) for each in (case.job.place("nodes") if case.job else None,) if each),
+            )
     elif nodes > 1 and case.step_layer is not None and layer.kind == "torchrun" and layer.option("standalone") is None:
         yield Found(
             cause="nodes-mismatch",

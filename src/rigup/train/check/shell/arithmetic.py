@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping
 
 _MOST = 10**12
 _OPERATORS: dict[type[ast.AST], Callable[[int, int], int]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv,
     ast.Div: operator.floordiv,
-}  # fmt: skip
+}
 
 
 def calculated(text: str, values: Mapping[str, int]) -> int | None:

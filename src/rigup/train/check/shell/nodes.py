@@ -8,12 +8,7 @@ if TYPE_CHECKING:
 
 def _outermost(node: "Node") -> "Node":
     """A command with its redirections, and the list and pipeline it ends."""
-    while node.parent is not None and node.parent.type in (
-        "redirected_statement",
-        "pipeline",
-        "list",
-        "negated_command",
-    ):
+    while node.parent is not None and node.parent.type in ("redirected_statement", "pipeline", "list", "negated_command"):
         node = node.parent
     return node
 

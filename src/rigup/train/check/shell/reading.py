@@ -60,12 +60,7 @@ class Reader:
     """
 
     def __init__(
-        self,
-        file: str,
-        outside: Outside,
-        given: dict[str, Word] | None = None,
-        first: int = 1,
-        read_sibling: Outside = _nothing,
+        self, file: str, outside: Outside, given: dict[str, Word] | None = None, first: int = 1, read_sibling: Outside = _nothing
     ) -> None:
         self.file, self.outside, self.first, self.read_sibling = file, outside, first, read_sibling
         self.data = b""
@@ -82,9 +77,8 @@ class Reader:
         """What the script does. Raises NoShellParserError."""
         self._read(text, self.file, self.first)
         return Script(
-            commands=tuple(self.commands), settings=tuple(self.settings), traps=tuple(self.traps),
-            whole=len(self.commands) < _MOST_COMMANDS,
-        )  # fmt: skip
+            commands=tuple(self.commands), settings=tuple(self.settings), traps=tuple(self.traps), whole=len(self.commands) < _MOST_COMMANDS
+        )
 
     def _read(self, text: str, file: str, first: int) -> None:
         data = text.encode(errors="replace")[:MOST_BYTES].replace(b"\0", b" ")
@@ -146,9 +140,7 @@ class Reader:
         variable = node.child_by_field_name("variable")
         with self._uncertain("loops"):
             if variable is not None:
-                self.variables[self.text_of(variable)] = Word(
-                    text=UNKNOWN, raw=self.text_of(variable), line=self._line(variable)
-                )
+                self.variables[self.text_of(variable)] = Word(text=UNKNOWN, raw=self.text_of(variable), line=self._line(variable))
             self._children(node)
 
     @contextmanager
@@ -195,9 +187,7 @@ class Reader:
         self.variables[name] = word
         if exported:
             self.exported.add(name)
-        self.settings.append(
-            Setting(name=name, word=word, file=self.file, line=line, exported=exported, order=len(self.commands))
-        )
+        self.settings.append(Setting(name=name, word=word, file=self.file, line=line, exported=exported, order=len(self.commands)))
 
     # -- commands
     def _command(self, node: "Node") -> None:
@@ -217,11 +207,20 @@ class Reader:
             return
         self._act(words, node)
         handed = {name: self.variables[name] for name in self.exported if name in self.variables}
-        self.commands.append(Command(
-            words=tuple(words), file=self.file, line=self._line(node), last=max(node.end_point[0] + self.first, self._line(node)),
-            order=len(self.commands), background=in_background(node), variables={**handed, **before},
-            repeated=self.loops > 0, conditional=self.branches > 0, piped=is_piped(node),
-        ))  # fmt: skip
+        self.commands.append(
+            Command(
+                words=tuple(words),
+                file=self.file,
+                line=self._line(node),
+                last=max(node.end_point[0] + self.first, self._line(node)),
+                order=len(self.commands),
+                background=in_background(node),
+                variables={**handed, **before},
+                repeated=self.loops > 0,
+                conditional=self.branches > 0,
+                piped=is_piped(node),
+            )
+        )
         self._call(words)
 
     def _act(self, words: list[Word], node: "Node") -> None:
@@ -279,9 +278,7 @@ class Reader:
         every = self.variables.get("@")
         texts = every.parts if every is not None else None
         if every is not None and texts is not None and count.isdigit():
-            self._hand(
-                [msgspec.structs.replace(every, text=text, parts=None) for text in texts[int(count) :]], every.line
-            )
+            self._hand([msgspec.structs.replace(every, text=text, parts=None) for text in texts[int(count) :]], every.line)
 
     # -- words
     def _word(self, node: "Node") -> Word:
@@ -293,9 +290,14 @@ class Reader:
             words = [self._word(child) for child in node.children if child.is_named and child.type != "comment"]
             held = tuple(part.text for word in words for part in split(word, self.variables))
         return Word(
-            text=" ".join(held) if held is not None else "".join(parts.texts), raw=raw, line=self._line(node), refs=frozenset(parts.refs), runs=frozenset(parts.runs),
-            quoted=raw[:1] in ("'", '"'), parts=held,
-        )  # fmt: skip
+            text=" ".join(held) if held is not None else "".join(parts.texts),
+            raw=raw,
+            line=self._line(node),
+            refs=frozenset(parts.refs),
+            runs=frozenset(parts.runs),
+            quoted=raw[:1] in ("'", '"'),
+            parts=held,
+        )
 
     def value_of(self, name: str) -> Word:
         """A variable as it stands now."""
@@ -357,9 +359,7 @@ class _Parts:
                 end = child.end_byte
 
     def _variable(self, node: "Node", text: str) -> None:
-        names = [
-            child for child in node.children if child.type in ("variable_name", "special_variable_name", "subscript")
-        ]
+        names = [child for child in node.children if child.type in ("variable_name", "special_variable_name", "subscript")]
         name = self.reader.text_of(names[0]) if names else text.strip("${}")
         base = name.partition("[")[0]
         word = self.reader.value_of(base)
@@ -367,9 +367,7 @@ class _Parts:
         self.runs |= word.runs
         held = expanded(word.text, text, base, base not in self.reader.variables and not word.runs)
         if re.match(r"\$\{\w+:?=", text) and UNKNOWN not in held:
-            self.reader.variables[base] = msgspec.structs.replace(
-                word, text=held, line=node.start_point[0] + self.reader.first
-            )
+            self.reader.variables[base] = msgspec.structs.replace(word, text=held, line=node.start_point[0] + self.reader.first)
         self.texts.append(held)
 
     def _sum(self, text: str) -> None:
