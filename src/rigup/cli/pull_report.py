@@ -81,9 +81,9 @@ def answer(
         for piece in target.pieces
     ]
     others = [
-        OtherType(file=offer.choice.file, type=offer.choice.type, bytes=offer.choice.bytes, fits=offer.fits, runs_on=offer.where)
+        OtherType(file=offer.choice.file, type=offer.choice.type, bytes=offer.choice.bytes, fits=offer.fits, runs_on=offer.where)  # type: ignore[arg-type]
         for offer in (assessment.offers if assessment else ())
-    ]  # type: ignore[arg-type]
+    ]
     return Pull(
         verdict=verdict,
         name=target.name,
@@ -97,8 +97,8 @@ def answer(
         fits=found.fits if found else None,
         because=assessment.because or None if assessment else None,
         quantisation=found.model.quantisation if found else None,
-        runs_on=found.where if found and found.fits else None,
-        context=found.context if found else None,  # type: ignore[arg-type]
+        runs_on=found.where if found and found.fits else None,  # type: ignore[arg-type]
+        context=found.context if found else None,
         tokens_per_second=found.speed if found else None,
         others=others,
         notes=list(target.notes),

@@ -65,12 +65,7 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     if any(source.host is not None for source in sources):
         return Diagnosis(facts, findings, skipped)
     from rigup.diagnosis.earlier_runs import of_the_last_run
-    from rigup.diagnosis.guesses import (  # words are weighed where people wrote them
-        complaint,
-        is_more_than_worry,
-        plea,
-        with_guess,
-    )
+    from rigup.diagnosis.guesses import complaint, is_more_than_worry, plea, with_guess  # words are weighed where people wrote them
     from rigup.diagnosis.present import present
 
     facts, findings, skipped, texts, past = present(facts, findings, skipped, sources, wake)

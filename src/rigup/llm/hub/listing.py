@@ -59,11 +59,11 @@ def _row(entry: Entry, found: Judgement | None, users: dict[tuple[int, int], set
         bytes=entry.bytes,
         shared_bytes=sum(shared.values()),
         used_with=sorted(f"{entries[other].store}:{entries[other].name}" for other in others if entries[other] is not entry),
-        state=entry.state,
+        state=entry.state,  # type: ignore[arg-type]
         fault=entry.fault or None,
-        form=entry.form,
+        form=entry.form,  # type: ignore[arg-type]
         last_used=used,
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 

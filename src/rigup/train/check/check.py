@@ -116,19 +116,7 @@ def _found(case: Case) -> list[Found]:
 
 def load_rules() -> None:
     """Import the modules of rules, which register them."""
-    from rigup.train.check.rules import (  # noqa: F401
-        batch,
-        containers,
-        cpus,
-        data,
-        devices,
-        figures,
-        fixed,
-        gpus,
-        launch,
-        saving,
-        tasks,
-    )
+    from rigup.train.check.rules import batch, containers, cpus, data, devices, figures, fixed, gpus, launch, saving, tasks  # noqa: F401
 
 
 def _cases(files: Files, modules: list[Module], partitions: Partitions) -> Iterator[Case]:

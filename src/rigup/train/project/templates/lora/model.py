@@ -34,9 +34,13 @@ def tiny(seed: int = 0) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A Llama of 0.2 million random weights that knows the words of data.py: to try all this without a download."""
     words = ["<pad>", "<end>", "<unknown>", *COLOURS, *THINGS]
     words += sorted({word for text in QUESTIONS for word in text.split()} - {*words, "{0}"})
-    word_tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unknown>"))
+    word_tokenizer = Tokenizer(
+        models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unknown>")
+    )
     word_tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=word_tokenizer, pad_token="<pad>", eos_token="<end>", unk_token="<unknown>")
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=word_tokenizer, pad_token="<pad>", eos_token="<end>", unk_token="<unknown>"
+    )
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(words),
@@ -57,5 +61,6 @@ def tiny(seed: int = 0) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
 def adapted(model: PreTrainedModel, rank: int = 16) -> PeftModel:
     """The model with LoRA on all of its linear layers: of its weights only the added ones are trained."""
     return get_peft_model(
-        model, LoraConfig(task_type="CAUSAL_LM", r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules="all-linear")
+        model,
+        LoraConfig(task_type="CAUSAL_LM", r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules="all-linear"),
     )

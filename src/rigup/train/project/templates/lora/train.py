@@ -57,7 +57,9 @@ def accuracy(model: torch.nn.Module, tokenizer: PreTrainedTokenizerBase, rows: l
     model.eval()
     right = 0
     for row in rows:
-        prompt = tokenizer(row.prompt + " ", add_special_tokens=False, return_tensors="pt")["input_ids"].to(model.device)
+        prompt = tokenizer(row.prompt + " ", add_special_tokens=False, return_tensors="pt")["input_ids"].to(
+            model.device
+        )
         wanted = tokenizer(row.answer, add_special_tokens=False)["input_ids"]
         generated = model.generate(
             input_ids=prompt,

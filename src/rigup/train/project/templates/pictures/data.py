@@ -74,8 +74,13 @@ def read(folder: Path) -> tuple[Folder, list[str]]:
     names = sorted(path.name for path in folder.iterdir() if path.is_dir())
     kinds = {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"}
     files = [
-        (path, number) for number, name in enumerate(names) for path in sorted((folder / name).iterdir()) if path.suffix.lower() in kinds
+        (path, number)
+        for number, name in enumerate(names)
+        for path in sorted((folder / name).iterdir())
+        if path.suffix.lower() in kinds
     ]
     if len(names) < 2 or len(files) < 10:
-        raise SystemExit(f"{folder} has {len(files)} pictures in {len(names)} folders: give one with a folder of pictures for each class.")
+        raise SystemExit(
+            f"{folder} has {len(files)} pictures in {len(names)} folders: give one with a folder of pictures for each class."
+        )
     return Folder(files), names
