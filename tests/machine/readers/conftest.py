@@ -7,6 +7,7 @@ import pytest
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.facts import Place
 from rigup.machine.look import look
+from rigup.machine.readers import of_texts  # noqa: F401  (all readers are known here, whichever file of tests is imported first)
 from rigup.machine.sources import Source, open_source
 from rigup.machine.texts import Text
 

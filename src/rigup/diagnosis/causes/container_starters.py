@@ -36,8 +36,8 @@ def what_it_is_said_to_be_started_by(
     pod: Symptom | None = seen("kubernetes-in-words", "k3s-named"),
     docker: Symptom | None = seen("docker-in-words"),
 ) -> Params:
-    """Where nothing is shown a word is enough; docker is what most have."""
-    starters = (("podman", podman), ("apptainer", apptainer), ("docker", docker), ("kubernetes", pod))
+    """Where nothing is shown a word is enough; docker is what most have, also beside a cluster."""
+    starters = (("podman", podman), ("apptainer", apptainer), ("kubernetes", pod), ("docker", docker))
     return {"starter": knew.get("starter") or next((name for name, fact in starters if fact is not None), "docker")}
 
 
