@@ -5,8 +5,6 @@ from rigup.steps.step import Kind
 
 _ = N_  # what it marks is translated when a step is made
 
-OF_A_SHELL = ("set-variable", "set-variable-early", "unset-variable", "hide-graphics", "try-without-direct-way")
-"""Kinds that change what a shell hands to the programs that it starts."""
 
 _RELOAD = (("systemctl", "daemon-reload"), ("systemctl", "restart", "{service}"))
 _WRITE_DROP_IN = 'printf "[Service]\\nEnvironment=\\"%s=%s\\"\\n" "$2" "$3" > "/etc/systemd/system/$1.service.d/rigup-$2.conf"'

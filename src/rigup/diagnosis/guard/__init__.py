@@ -3,15 +3,16 @@
 from rigup.diagnosis.guard.checks import check
 from rigup.diagnosis.guard.setting import Setting
 from rigup.steps import Step
-from rigup.steps.settings import OF_A_SHELL
 
 _OF_SERVICES = ("enable-service", "restart-service", "enable-hook", "service-variable")
-__all__ = ["Setting", "check", "passed"]
+SAME_ANYWHERE = ("fewer-workers", "give-more-memory", "smaller-model")
+"""Words on what a person does by hand, of which no surroundings change anything: what changes steps is not imported for them."""
+__all__ = ["SAME_ANYWHERE", "Setting", "check", "passed"]
 
 
 def passed(steps: list[Step], setting: Setting) -> list[Step]:
     """The way as it can be shown there; nothing where it cannot."""
-    if all(map(is_the_same_anywhere, steps)):
+    if all(step.kind in SAME_ANYWHERE for step in steps):
         return steps
     from rigup.diagnosis.guard.changes import CHANGES
     from rigup.diagnosis.guard.refusals import REFUSALS, flavour_of_a_branch_past_the_card
@@ -26,9 +27,3 @@ def passed(steps: list[Step], setting: Setting) -> list[Step]:
     for change in CHANGES:
         steps = change(steps, setting)
     return steps
-
-
-def is_the_same_anywhere(step: Step) -> bool:
-    """Whether it is words on what a person does by hand, of which no surroundings change anything."""
-    by_hand = step.where == "by-hand" and not step.commands
-    return by_hand and not (step.root or step.restart or step.kind in OF_A_SHELL)

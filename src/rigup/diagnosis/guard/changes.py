@@ -19,10 +19,10 @@ from rigup.knowledge.gpus import last_branches
 from rigup.knowledge.patterns import lazy_regex
 from rigup.language import _
 from rigup.steps import KINDS, Step, make
-from rigup.steps.settings import OF_A_SHELL
 
 Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
+_SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
@@ -67,7 +67,7 @@ def typed(steps: list[Step], setting: Setting) -> list[Step]:
         return steps
     known = setting.shell or setting.system in ("linux", "macos", "windows")
     return [
-        _as_typed(step, setting.system == "windows") if step.kind in OF_A_SHELL and (known or _of_unix(step, setting)) else step
+        _as_typed(step, setting.system == "windows") if step.kind in _SHELLS and (known or _of_unix(step, setting)) else step
         for step in steps
     ]
 
