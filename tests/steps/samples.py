@@ -14,6 +14,7 @@ _OF_FORMS = {
     "keys": "/var/lib/keys/*.der",
     "assignments": "A=x",
     "address": "0000:01:00.0",
+    "pids": "4711",
     **dict.fromkeys(("watts", "former", "microwatts", "job"), "300"),
 }
 

@@ -162,6 +162,9 @@ KINDS: dict[str, Kind] = {
         _("it worked if this, in the job, lists as many cards as each task is to have"), ("srun", "nvidia-smi", "-L"), by_hand=True
     ),
     "see-cards-of-job": _check(_("it worked if this, in the job, lists as many cards as it asks for"), ("nvidia-smi", "-L"), by_hand=True),
+    "see-cores-of-job": _check(
+        _("it worked if this, in the job, prints the cores that it asks for, and the GPU is busy"), ("nproc",), by_hand=True
+    ),
     "see-room": _check(_("it worked if this shows room where the program writes"), ("df", "-h")),
     "see-engine": _check(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),
     "see-job-memory": _check(

@@ -35,6 +35,8 @@ FORMS = {
     ),
 }
 _OF_KIND = {
+    ("end-stopped-job", "job"): r"\d{1,3}",
+    ("end-stopped-processes", "pids"): r"\d{1,8}",
     ("mount-boot", "partition"): r"[a-z0-9]{1,30}",
     ("set-module-option", "value"): r"[A-Za-z0-9_,:.+/=-]{1,200}",
     **{
@@ -44,7 +46,7 @@ _OF_KIND = {
     },
     **{
         (kind, name): r"\d{1,12}"
-        for kind in ("card-power-limit", "card-own-power-limit", "end-batch-job")
+        for kind in ("card-power-limit", "card-own-power-limit", "trial-power-limit", "end-batch-job")
         for name in ("watts", "former", "microwatts", "job")
     },
     ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run",

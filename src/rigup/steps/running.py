@@ -99,6 +99,43 @@ KINDS: dict[str, Kind] = {
     "prepare-data-beside": Kind(
         _("let several processes prepare the data (num_workers of the DataLoader), or prepare it beforehand"), (), "by-hand", undo=()
     ),
+    "end-stopped-job": Kind(
+        _(
+            "end the program that was stopped by Ctrl+Z, and not ended: it keeps its memory until it is. In its shell: fg and then Ctrl+C, or the command. Ctrl+C is what ends it the next time"
+        ),
+        ("job",),
+        commands=(("kill", "-9", "%{job}"),),
+        tag="caution",
+        undo=(),
+    ),
+    "end-stopped-processes": Kind(
+        _(
+            "end the program that was stopped (Ctrl+Z; state T of ps) and not ended, if it is your own: it keeps its memory until it is, and hears no other signal while it is stopped"
+        ),
+        ("pids",),
+        commands=(("kill", "-9", "{pids*}"),),
+        tag="caution",
+        undo=(),
+    ),
+    "separate-power-cables": Kind(
+        _(
+            "switch the machine off, and feed each power plug of the card by a cable of its own from the supply, never by two plugs of one cable; the supply has to have the power that the card's maker asks for"
+        ),
+        ("cables",),
+        "by-hand",
+        restart=True,
+        undo=(),
+    ),
+    "trial-power-limit": Kind(
+        _(
+            "as a trial, limit the card to {watts} W and let the work run as long as it took to fail: if it holds out, it is the power that fails"
+        ),
+        ("watts",),
+        "kernel",
+        root=True,
+        commands=(("nvidia-smi", "-pl", "{watts}"),),
+        undo_because=_("a restart brings the card's own limit back"),
+    ),
     "keep-numbers": Kind(
         _("keep numbers of each step and no tensors: loss.item(); detach what is collected, and move it to the CPU"), (), "by-hand", undo=()
     ),

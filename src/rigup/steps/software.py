@@ -519,6 +519,16 @@ KINDS: dict[str, Kind] = {
         commands=(("wsl", "--shutdown"),),
         undo_because=_("take the line out of .wslconfig again"),
     ),
+    "raise-memory-limit-of-wsl": Kind(
+        _(
+            "raise the limit of WSL, which is memory={limit} in the file .wslconfig of the Windows account: write {size} there, a line each below [wsl2] (Windows needs some GB itself), then end WSL, which starts anew"
+        ),
+        ("limit", "size"),
+        "windows-host",
+        tag="caution",
+        commands=(("wsl", "--shutdown"),),
+        undo_because=_("write the lines as they were into .wslconfig again"),
+    ),
     "do-it-on-linux": Kind(
         _("do this part of the work on a machine with Linux: it is not made for {platform}"), ("platform",), "by-hand", undo=()
     ),
@@ -653,7 +663,10 @@ KINDS: dict[str, Kind] = {
         undo=(),
     ),
     "give-more-memory": Kind(
-        _("give it more main memory: --mem of a Slurm job, --memory of a container, swap on a machine of your own"), (), "by-hand", undo=()
+        _("give it more main memory: --mem of a Slurm job, --memory of a container, swap on a machine of your own"),
+        ("part",),
+        "by-hand",
+        undo=(),
     ),
     "install-toolkit": Kind(
         _("install the CUDA toolkit {version} beside what is there (its compiler is enough)"),

@@ -45,6 +45,21 @@ KINDS: dict[str, Kind] = {
     "batch-option": Kind(_("ask the scheduler with {option}"), ("option",), undo=()),
     "batch-line": Kind(_("add the line `#SBATCH {option}` to the others of the batch script, and submit it again"), ("option",), undo=()),
     "batch-option-instead": Kind(_("ask the scheduler with {option} in place of {former}"), ("option", "former"), undo=()),
+    "cores-for-the-loader": Kind(
+        _(
+            "ask the scheduler for cores: the line `#SBATCH {option}` in the batch script, and {option} behind srun, which has not taken it over from there since Slurm 22.05; then num_workers={workers}. Where the site gives a card fewer cores, take as many as it gives for both"
+        ),
+        ("option", "workers"),
+        undo=(),
+    ),
+    "data-that-cost-less": Kind(
+        _(
+            "where no more cores are to be had: num_workers={cores}, and data that cost them less: pictures shrunk beforehand, or decoded on the card (NVIDIA DALI)"
+        ),
+        ("cores",),
+        "by-hand",
+        undo=(),
+    ),
     "as-many-gpus": Kind(_("ask the scheduler for as many GPUs on each node as the program is told ({option})"), ("option",), undo=()),
     "as-many-tasks": Kind(
         _("ask the scheduler for as many tasks on each node as the program is told devices ({option})"), ("option",), undo=()

@@ -8,6 +8,8 @@ _OF_THE_CARD = (
     "power-cycle",
     "other-slot",
     "check-supply",
+    "separate-power-cables",
+    "trial-power-limit",
     "cool-card",
     "cool-card-by-sensors",
     "cool-passive-card",

@@ -126,6 +126,7 @@ class GpuProcess(Fact, keys=("pid",), scope=MACHINE, title=("pid",)):
     owner: str  # the account's name
     gpu: int  # the card's number, as nvidia-smi counts
     graphics: bool  # draws, and does not compute
+    stopped: list[str]  # by Ctrl+Z or SIGSTOP: its number, and that of what started it where that was stopped too
 
 
 class UnlistedVendor(Fact, keys=("vendor",), scope=MACHINE):

@@ -47,6 +47,20 @@ def owners_of_processes(text: Text) -> Statements:
                 yield hit.states(GpuProcess, pid=int(hit["pid"]), owner=hit["owner"])
 
 
+_STOPPED = r"^[ \t]{0,12}(?:[a-z_][\w.+-]{0,31}[ \t]{1,20})?(?P<pid>\d{1,8})[ \t]{1,20}(?:(?P<parent>\d{1,8})[ \t]{1,20})?(?:(?:[\d.:?-]{1,16}[kmgt]?|pts/\d{1,4}|tty\w{1,6})[ \t]{1,20}){0,8}T[lsLN<+]{0,4}[ \t]{1,20}\S"
+
+
+@reads(marks=("stat", "STAT", " T"), adds=(GpuProcess,), rank=0)
+def processes_that_were_stopped(text: Text) -> Statements:
+    """`48377 48211 Tl 01:12:21 VLLM::EngineCore` of ps: a process of the card that Ctrl+Z, or a signal, has halted."""
+    known = {hit["pid"] for form in (_ROW, _CSV, _TAKEN) for hit in text.each(form)}
+    halted = {hit["pid"]: hit for hit in text.each(_STOPPED)} if known else {}
+    for pid, hit in halted.items():
+        if pid in known:
+            also = [hit["parent"]] if hit["parent"] in halted else []
+            yield hit.states(GpuProcess, pid=int(pid), stopped=[*also, pid])
+
+
 _NVML = r"^(?P<pid>\d{1,8}), (?P<name>[^,\n]{1,64}), (?:(?P<memory>\d{1,7}) MiB|\[N/A\]), (?P<gpu>\d{1,3}), (?P<type>[CG]), (?:(?P<uid>\d{1,10})|\[N/A\])$"
 
 

@@ -79,3 +79,12 @@ def what_carries_the_link(
         "slot": "slot" if riser is None and stays is not None else None,
         "link": _("slot") if riser is None else _("riser"),
     }
+
+
+@mends("gpu-fell-off-bus")
+def what_carries_the_power(
+    shared: Symptom | None = seen("plugs-share-one-cable-told"), drawn: Symptom | None = seen("draw-by-dmon")
+) -> Params:
+    """Two plugs on one cable give way at the peaks of a card that draws much; seven tenths of what it drew is a trial."""
+    watts = int(drawn.watts) * 7 // 100 * 10 if drawn is not None else None
+    return {"cables": "separate" if shared is not None else None, "watts": str(watts) if watts else None}

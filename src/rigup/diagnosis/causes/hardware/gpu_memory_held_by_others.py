@@ -4,7 +4,7 @@ import math
 
 from rigup.diagnosis.causes.hardware.card_index import index_of_the_card
 from rigup.diagnosis.causes.hardware.memory_figures import Figures
-from rigup.diagnosis.causes.hardware.memory_holders import FULL, LEFT, is_mostly_taken, node_that_is_held, process_that_is_named
+from rigup.diagnosis.causes.hardware.memory_holders import FULL, HOLDERS, LEFT, is_mostly_taken, node_that_is_held, process_that_is_named
 from rigup.diagnosis.causes.memory_sizes import GIB, size
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
@@ -297,7 +297,11 @@ def share_that_is_free(symptom: Symptom = seen("vllm-memory-taken")) -> Params:
     return {"share": f"--gpu-memory-utilization {share:.2f}"} if share >= _LEAST_SHARE else {}
 
 
-mends("gpu-memory-held-by-others")(process_that_is_named)
+@mends("gpu-memory-held-by-others")
+def holder_that_a_list_names(knew: Params, holders: Every[Symptom] = every(Symptom, id=HOLDERS)) -> Params:
+    """Its number is told, and asked after."""
+    named = process_that_is_named(knew, holders)
+    return {**named, "unknown": named.get("pid")} if named else {}
 
 
 @mends("gpu-memory-held-by-others")
@@ -324,6 +328,22 @@ def who_holds_it(processes: Every[GpuProcess] = every(GpuProcess), wsl: Platform
         "held": f"{int(most.memory) / GIB:.1f} GiB",
         "owner": most.get("owner"),
         "pid": str(most.pid),
+        "unknown": str(most.pid),
         "node": None,
         "ollama": name if "ollama" in str(name) else None,
     }
+
+
+@mends("gpu-memory-held-by-others")
+def what_was_only_stopped(processes: Every[GpuProcess] = every(GpuProcess), job: Symptom | None = seen("shell-job-is-stopped")) -> Params:
+    """Ctrl+Z ends nothing: such a program keeps its memory, will not end by itself, and hears a plain kill only when it goes on."""
+    holders = [process for process in processes if process.get("memory") and not process.get("graphics")]
+    most = max(holders, key=lambda process: int(process.memory), default=None)
+    if most is None:
+        return {}
+    name = str(most.get("name") or "").lower().partition(":")[0]
+    own = job if job is not None and name and name in str(job.command).lower() else None
+    if own is None and not most.get("stopped"):
+        return {}
+    stopped = {"job": own.job} if own is not None else {"stopped": ",".join(most.stopped)}
+    return {**stopped, "unknown": None, "share": None, "node": None, "index": None}

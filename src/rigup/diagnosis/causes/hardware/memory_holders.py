@@ -6,7 +6,7 @@ from rigup.machine.kinds import Gpu, Platform, Symptom
 
 FULL = 0.3  # share of a card that is left where others have taken it
 LEFT = 1 << 29  # bytes; less than any card that TensorFlow takes has
-_HOLDERS = ("other-process-holds-memory", "nvidia-smi-lists-holder", "fuser-lists-who-has-the-card-open", "rocm-smi-lists-holder")
+HOLDERS = ("other-process-holds-memory", "nvidia-smi-lists-holder", "fuser-lists-who-has-the-card-open", "rocm-smi-lists-holder")
 
 
 def node_that_is_held(
@@ -28,7 +28,7 @@ def _bytes_held(holder: Symptom) -> float:
     return size(str(holder.get("held") or f"{holder.get('mib') or holder.get('mib2') or 0} MiB")) or 0.0
 
 
-def process_that_is_named(knew: Params, holders: Every[Symptom] = every(Symptom, id=_HOLDERS)) -> Params:
+def process_that_is_named(knew: Params, holders: Every[Symptom] = every(Symptom, id=HOLDERS)) -> Params:
     """The one that holds most, where messages and lists give figures; where a card's node can be asked, so can it."""
     pids = [
         (_bytes_held(holder), str(holder.get("pid") or holder.get("pid2"))) for holder in holders if holder.get("pid") or holder.get("pid2")

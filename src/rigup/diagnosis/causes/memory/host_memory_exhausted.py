@@ -25,6 +25,8 @@ def what_is_to_be_less(
     asked: Symptom | None = seen("job-asks-for-main-memory"),
     moved: Symptom | None = seen("model-is-moved-after-loading"),
     memory: Memory | None = None,
+    limit: Symptom | None = seen("wslconfig-limits-memory"),
+    told: Symptom | None = seen("memory-of-the-machine-told"),
 ) -> Params:
     """A build takes memory for each file that it compiles at once, an engine for its model and its context; WSL has half of what Windows has.
 
@@ -35,7 +37,10 @@ def what_is_to_be_less(
         "model": "smaller" if engine is not None else None,
         "memory": _twice(asked) if job is not None else None,
         "workers": None if compiler or engine or moved or (wsl and not loader) else "fewer",
-        "wsl": _more_than_half(memory) if wsl is not None else None,
+        "wsl": _more_than_half(memory) if wsl is not None and limit is None else None,
+        "limited": f"{limit.memory}{limit.unit}" if limit is not None else None,
+        "raised": _above(limit, told) if limit is not None else None,
+        "more": "elsewhere" if wsl is None else None,
         "load": "from_pretrained" if moved is not None else None,
     }
 
@@ -49,3 +54,11 @@ def _more_than_half(memory: Memory | None) -> str:
     """Three quarters of what Windows has, of which WSL shows the half that it takes by itself, and the same again as swap."""
     gib = round(memory.total / GIB) if memory is not None and memory.knows("total") else 0
     return f"memory={gib * 3 // 2}GB, swap={gib * 3 // 2}GB" if gib else "memory=, swap="
+
+
+def _above(limit: Symptom, told: Symptom | None) -> str:
+    """Three quarters of the memory that the machine is said to have; twice the limit where nobody says it."""
+    now = int(limit.memory) // (1 if limit.unit == "GB" else 1024)
+    has = int(next((told.get(name) for name in ("gib", "gib2", "gib3") if told.get(name)), 0)) if told is not None else 0
+    gib = max(has * 3 // 4, now + 1) if has > now else max(2 * now, 2)
+    return f"memory={gib}GB, swap={gib}GB"
