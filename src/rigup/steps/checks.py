@@ -31,6 +31,17 @@ KINDS: dict[str, Kind] = {
     "see-cards-inside": _check(
         _("it worked if this, in the container, lists every card with its name"), ("nvidia-smi", "-L"), by_hand=True
     ),
+    "see-devices-of-llama": _check(
+        _("it worked if this lists the card, and the program says while it loads that layers were offloaded to GPU"),
+        ("./build/bin/llama-cli", "--list-devices"),
+        by_hand=True,
+    ),
+    "see-model-loaded": _check(_("it worked if the model loads, and answers"), by_hand=True),
+    "see-cards-after-reload": _check(
+        _("it worked if this, in the container, lists every card with its name, also after the next `systemctl daemon-reload` of the host"),
+        ("nvidia-smi", "-L"),
+        by_hand=True,
+    ),
     "see-amd-cards-inside": _check(
         _("it worked if this, in the container, lists the card among its agents, as gfx…"), ("rocminfo",), by_hand=True
     ),

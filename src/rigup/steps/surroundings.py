@@ -74,6 +74,9 @@ KINDS: dict[str, Kind] = {
         commands=(("docker", "restart", "{container}"),),
         undo=(),
     ),
+    "restart-docker-container": Kind(
+        _("start the container again, by `docker restart` and its name"), (), "host-of-container", tag="caution", undo=()
+    ),
     "link-nvidia-nodes": Kind(
         _(
             "make links under /dev/char for the NVIDIA nodes, now and whenever the driver is loaded, so that systemd keeps them in the container's rules"

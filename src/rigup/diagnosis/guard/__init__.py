@@ -5,6 +5,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.steps import Step
 from rigup.steps.settings import OF_A_SHELL
 
+_SPELT_BY_HAND = ("compile-program", "compile-for-vulkan")  # their commands are made in `spelling`
 _OF_SERVICES = ("enable-service", "restart-service", "enable-hook", "service-variable")
 __all__ = ["Setting", "check", "passed"]
 
@@ -31,4 +32,4 @@ def passed(steps: list[Step], setting: Setting) -> list[Step]:
 def is_the_same_anywhere(step: Step) -> bool:
     """Whether it is words on what a person does by hand, of which no surroundings change anything."""
     by_hand = step.where == "by-hand" and not step.commands
-    return by_hand and not (step.root or step.restart or step.kind in OF_A_SHELL)
+    return by_hand and not (step.root or step.restart or step.kind in (*OF_A_SHELL, *_SPELT_BY_HAND))
