@@ -37,3 +37,54 @@ def test_a_program_that_keeps_its_engine_apart_updates_that(mended):
 def test_a_program_that_brings_its_engine_is_updated_itself(mended):
     assert "KoboldCpp" in mended("program-older-than-model", "koboldcpp 1.90\n" + _OLD)[0]
     assert "llama.cpp" in mended("program-older-than-model", "since 12 Jan 2025\n" + _OLD)[0]
+
+
+_NONE = "ERROR: Could not find a version that satisfies the requirement torch-directml (from versions: none)\n"
+
+
+def test_windows_gets_the_python_by_winget_and_the_environment_by_its_launcher(mended):
+    told = mended(
+        "python-version-without-wheels", f"PS C:\\sd> pip install torch-directml\n{_NONE}PS C:\\sd> python --version\nPython 3.13.1\n"
+    )
+    assert "winget install -e --id Python.Python.3.12" in told[0]
+    assert "py -3.12 -m venv env-3.12" in told[0]
+
+
+def test_who_has_uv_on_windows_makes_the_environment_by_it(mended):
+    body = f"PS C:\\sd> uv pip install numpy\nPS C:\\sd> pip install torch-directml\n{_NONE}PS C:\\sd> python --version\nPython 3.13.1\n"
+    told = mended("python-version-without-wheels", body)
+    assert "uv venv" in told[0]
+    assert not any("winget" in way for way in told)
+
+
+_DF = "Filesystem      Size  Used Avail Use% Mounted on\n/dev/sda2        70G   70G     0 100% /\n/dev/sdb1       1.8T  104G  1.7T   6% /data\n"
+
+
+def test_a_service_is_given_a_folder_of_its_own_account_on_the_disk_with_room(mended):
+    told = mended("disk-full", f"Error: write /usr/share/ollama/.ollama/models/blobs/sha256-1-partial: no space left on device\n{_DF}")
+    assert "install -d -o ollama -g ollama /data/ollama-models" in told[0]
+    assert "/usr/share/ollama/.ollama/models /data/ollama-models" in told[0]
+    assert "systemctl restart ollama" in told[0]
+
+
+def test_who_starts_ollama_gives_it_a_folder_of_theirs(mended):
+    told = mended("disk-full", f"Error: write /home/u/.ollama/models/blobs/sha256-1-partial: no space left on device\n{_DF}")
+    assert not any("install -d" in way for way in told)
+
+
+_QUOTA = "OSError: [Errno 122] Disk quota exceeded: '/home/u/.cache/huggingface/hub/models--x/blobs/a'\n"
+
+
+def test_a_cache_leaves_a_home_whose_quota_is_used_up_for_the_place_that_is_shown(mended):
+    told = mended(
+        "disk-full",
+        f"{_QUOTA}$ df -h $WORK\nFilesystem      Size  Used Avail Use% Mounted on\nlustre01:/work  2.1P  1.4P  650T  69% /work\n",
+    )
+    assert "HF_HOME to a folder of yours on $WORK" in told[0]
+
+
+def test_the_homes_own_disk_is_no_place_to_go(mended):
+    told = mended(
+        "disk-full", f"{_QUOTA}$ df -h ~\nFilesystem      Size  Used Avail Use% Mounted on\nnas1:/home      120T   88T   33T  73% /home\n"
+    )
+    assert "quota -s" in told[0]

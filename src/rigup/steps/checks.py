@@ -174,6 +174,12 @@ KINDS: dict[str, Kind] = {
     ),
     "see-cards-of-job": _check(_("it worked if this, in the job, lists as many cards as it asks for"), ("nvidia-smi", "-L"), by_hand=True),
     "see-room": _check(_("it worked if this shows room where the program writes"), ("df", "-h")),
+    "see-quota": _check(_("it worked if this shows your account well below its limit, and what failed runs through"), ("quota", "-s")),
+    "see-package": _check(
+        _("it worked if this, with the Python of the new environment, tells a version; the program is started with that Python, too"),
+        ("python", "-m", "pip", "show", "{package}"),
+        params=("package",),
+    ),
     "see-engine": _check(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),
     "see-job-memory": _check(
         _("it worked if the job is COMPLETED in this, and its MaxRSS below ReqMem"), ("sacct", "--format=JobID,State,ReqMem,MaxRSS")
