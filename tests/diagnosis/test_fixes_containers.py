@@ -131,10 +131,21 @@ def test_compatibility_libraries_are_taken_off_by_their_folder(ways):
 def test_a_container_that_lost_its_gpu_may_have_cgroupfs(ways):
     body = "$ docker exec app nvidia-smi\nFailed to initialize NVML: Unknown Error\n$ nvidia-smi -L\nGPU 0: NVIDIA A10 (UUID: GPU-0f0f61e0-9d3a-e3d8-7a6f-8a6d4d6dbf2a)\n"
     told = ways("container-lost-gpu-after-daemon-reload", body)
-    assert "create-dev-char-symlinks" in told[0]
-    assert any("native.cgroupdriver=cgroupfs" in way for way in told)
-    pod = body.replace("docker exec app", "kubectl exec app -- ")
-    assert not any("cgroupfs" in way for way in ways("container-lost-gpu-after-daemon-reload", pod))
+    assert "native.cgroupdriver=cgroupfs" in told[0]
+    assert "docker restart app" in told[0]
+    assert not any("create-dev-char-symlinks" in way for way in told)
+    pod = ways("container-lost-gpu-after-daemon-reload", body.replace("docker exec app", "kubectl exec app -- "))
+    assert not any("cgroupfs" in way for way in pod)
+    assert "create-dev-char-symlinks" in pod[0]
+
+
+def test_a_clusters_node_sets_up_the_runtime_that_it_names(ways):
+    body = "If this is a GPU node, did you configure the NVIDIA Container Toolkit?\n$ docker run --rm --gpus all ubuntu nvidia-smi -L\nGPU 0: NVIDIA A10 (UUID: GPU-0f0f61e0-9d3a-e3d8-7a6f-8a6d4d6dbf2a)\n$ kubectl get node g -o jsonpath='{.status.nodeInfo.containerRuntimeVersion}'\ncontainerd://1.7.25\n"
+    told = ways("container-toolkit-missing", body)
+    assert "--runtime=containerd" in told[0]
+    assert not any("docker" in way for way in told)
+    dockers = body.replace("containerd://1.7.25", "docker://27.5.1")
+    assert any("--runtime=docker" in way for way in ways("container-toolkit-missing", dockers))
 
 
 def test_an_image_of_another_architecture_is_told_where_nobody_names_the_machine(ways):

@@ -36,6 +36,19 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
+class Engine(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that brings llama.cpp along.
+
+    Attributes:
+        place: where it updates that apart from itself; empty where its own release brings it.
+
+    """
+
+    name: str
+    place: str = ""
+    source: str = ""
+
+
 class _LlamaIndex(msgspec.Struct, frozen=True, kw_only=True):
     variant: str
     os: list[str]
@@ -62,6 +75,12 @@ def program_of(package: str) -> Program | None:
     name = plain_name(package)
     rows = tables.rows("program_builds", "program", Program)
     return next((row for row in rows if name in row.packages or name == plain_name(row.name)), None)
+
+
+def engine_of(name: str) -> Engine | None:
+    """How a program of that name, as a person writes it, comes by a newer llama.cpp. Raises KnowledgeError for a malformed table."""
+    plain = re.sub(r"\W", "", name).lower()
+    return next((row for row in tables.rows("program_builds", "engine", Engine) if re.sub(r"\W", "", row.name).lower() == plain), None)
 
 
 def plain_name(package: str) -> str:

@@ -31,6 +31,17 @@ KINDS: dict[str, Kind] = {
     "see-cards-inside": _check(
         _("it worked if this, in the container, lists every card with its name"), ("nvidia-smi", "-L"), by_hand=True
     ),
+    "see-devices-of-llama": _check(
+        _("it worked if this lists the card, and the program says while it loads that layers were offloaded to GPU"),
+        ("./build/bin/llama-cli", "--list-devices"),
+        by_hand=True,
+    ),
+    "see-model-loaded": _check(_("it worked if the model loads, and answers"), by_hand=True),
+    "see-cards-after-reload": _check(
+        _("it worked if this, in the container, lists every card with its name, also after the next `systemctl daemon-reload` of the host"),
+        ("nvidia-smi", "-L"),
+        by_hand=True,
+    ),
     "see-amd-cards-inside": _check(
         _("it worked if this, in the container, lists the card among its agents, as gfx…"), ("rocminfo",), by_hand=True
     ),
@@ -166,6 +177,12 @@ KINDS: dict[str, Kind] = {
         _("it worked if this, in the job, prints the cores that it asks for, and the GPU is busy"), ("nproc",), by_hand=True
     ),
     "see-room": _check(_("it worked if this shows room where the program writes"), ("df", "-h")),
+    "see-quota": _check(_("it worked if this shows your account well below its limit, and what failed runs through"), ("quota", "-s")),
+    "see-package": _check(
+        _("it worked if this, with the Python of the new environment, tells a version; the program is started with that Python, too"),
+        ("python", "-m", "pip", "show", "{package}"),
+        params=("package",),
+    ),
     "see-engine": _check(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),
     "see-job-memory": _check(
         _("it worked if the job is COMPLETED in this, and its MaxRSS below ReqMem"), ("sacct", "--format=JobID,State,ReqMem,MaxRSS")

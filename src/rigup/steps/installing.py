@@ -279,6 +279,21 @@ KINDS: dict[str, Kind] = {
         commands=(("@install", "{packages*}"),),
         undo=(("@remove", "{packages*}"),),
     ),
+    "name-libraries-to-nix": Kind(
+        _(
+            'write into mkShell in shell.nix: LD_LIBRARY_PATH = pkgs.lib.makeLibraryPath [ {attributes} ] + ":/run/opengl-driver/lib"; then enter the shell anew with nix-shell'
+        ),
+        ("attributes",),
+        "by-hand",
+        undo=(),
+    ),
+    "take-from-nixpkgs": Kind(
+        _("take it from nixpkgs, which brings its libraries along: python3.withPackages (ps: [ ps.{package} ])"),
+        ("package",),
+        "by-hand",
+        network=True,
+        undo=(),
+    ),
     "tell-proxy": Kind(
         _("tell {program} the proxy {proxy}: it asks nobody else for it"),
         ("program", "proxy"),

@@ -70,6 +70,14 @@ KINDS: dict[str, Kind] = {
         tag="caution",
         undo_because=_("install the version that was there before"),
     ),
+    "update-engine": Kind(
+        _("update the engine of {program}, which it keeps apart from itself, and choose the new one: {place}"),
+        ("program", "place"),
+        "by-hand",
+        network=True,
+        tag="caution",
+        undo_because=_("choose the version that was there before"),
+    ),
     "update-to": Kind(
         _(
             "have {program} {release} or newer, the first that computes by Vulkan; on Linux Mesa's Vulkan driver (mesa-vulkan-drivers, vulkan-radeon) has to be there too"

@@ -28,6 +28,7 @@ _FILES_SAY = (
 _AS_FILES_SAY = ("sh", "-c", _FILES_SAY, "sh", "{service}.service", "{folder}/{service}.service")
 
 # NVIDIA's own rule: the links are made anew whenever the driver takes a card.
+_MOVE_ALL = 'mv "$1"/* "$2"/'
 _LINK_NODES = 'ACTION=="add", DEVPATH=="/bus/pci/drivers/nvidia", RUN+="/usr/bin/nvidia-ctk system create-dev-char-symlinks --create-all"'
 _LINK_RULE = "/etc/udev/rules.d/71-nvidia-dev-char.rules"
 _WRITE_LINE = 'printf "%s\\n" "$1" > "$2"'
@@ -88,6 +89,9 @@ KINDS: dict[str, Kind] = {
         tag="caution",
         commands=(("docker", "restart", "{container}"),),
         undo=(),
+    ),
+    "restart-docker-container": Kind(
+        _("start the container again, by `docker restart` and its name"), (), "host-of-container", tag="caution", undo=()
     ),
     "link-nvidia-nodes": Kind(
         _(
@@ -438,6 +442,31 @@ KINDS: dict[str, Kind] = {
     ),
     "write-on-disk": Kind(
         _("set {name} to a folder of yours on {disk}, which has room, for the program"), ("name", "disk"), "by-hand", undo=()
+    ),
+    "move-cache": Kind(
+        _(
+            "set {name} to a folder of yours on {disk}, which has room, in the shell's own file and in the job's script, and move what lies in {cache} there"
+        ),
+        ("name", "disk", "cache"),
+        "by-hand",
+        undo=(),
+    ),
+    "make-folder-of-service": Kind(
+        _("make {folder}, and give it to the account of the service {service}: what a shell's file sets does not reach a service"),
+        ("folder", "service"),
+        "kernel",
+        root=True,
+        commands=(("install", "-d", "-o", "{service}", "-g", "{service}", "{folder}"),),
+        undo=(("rmdir", "{folder}"),),
+    ),
+    "move-into-folder": Kind(
+        _("stop {service}, and move what lies in {source} there"),
+        ("source", "folder", "service"),
+        "kernel",
+        root=True,
+        tag="caution",
+        commands=(("systemctl", "stop", "{service}"), ("sh", "-c", _MOVE_ALL, "sh", "{source}", "{folder}")),
+        undo=(("sh", "-c", _MOVE_ALL, "sh", "{folder}", "{source}"),),
     ),
     "fewer-checkpoints": Kind(
         _("keep fewer checkpoints ({option} of the transformers trainer), or write them to a disk with room; the command shows which has"),

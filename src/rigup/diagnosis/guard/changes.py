@@ -96,6 +96,8 @@ def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:
         return [structs.replace(step, commands=tuple(_inside(argv, pip, "") for argv in step.commands)) for step in steps]
     if not python.replace(".", "").isdigit():
         return steps
+    steps = with_a_python_for_windows(steps, setting)
+    made = next(step.params for step in steps if step.kind == "new-environment")
     name = f"env-{python}"
     creation: tuple[str, ...] = ("uv", "venv", "--seed", "--python", python, name)
     inside: tuple[str, ...] = ("uv", "pip")
@@ -109,6 +111,18 @@ def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:
         "new-environment": (creation,)
     }
     return [structs.replace(step, commands=commands[step.kind]) for step in steps]
+
+
+def with_a_python_for_windows(steps: list[Step], setting: Setting) -> list[Step]:
+    """The launcher makes the environment there, once winget has brought its Python: uv is a tool that few have."""
+    has_uv = setting.uv_pip or setting.project == "uv" or setting.owner in ("uv", "conda")
+    made = next(step for step in steps if step.kind == "new-environment")
+    if setting.system != "windows" or has_uv or made.params.get("starter"):
+        return steps
+    python = made.params["python"]
+    by_launcher = structs.replace(made, params={**made.params, "starter": f"py -{python}"})
+    got = make("get-python-of-windows", {"python": python}, KINDS)
+    return [got, *(by_launcher if step is made else step for step in steps)]
 
 
 def _inside(argv: tuple[str, ...], inside: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -44,6 +44,10 @@ _MARKS = (
     "entOS",
     "ebian",
     "ubuntu",
+    "edora",
+    "ixOS",
+    "oid linux",
+    "oid Linux",
 )
 _BULLET = lazy_regex(r"^[ \t>|│┃*•+-]{0,8}(?:\*{2}|__|`|\")?")
 _KEYED = lazy_regex(
@@ -60,7 +64,7 @@ _DRIVER = lazy_regex(
 )
 _SYSTEM = lazy_regex(
     r"(?i)(?:microsoft )?(?:windows ?(?:1[01]|7|8(?:\.1)?|server ?20\d\d)(?: (?:pro|home|enterprise|education|\d\dh\d|x64|64[- ]bit)){0,3}|mac ?os(?: [a-z]{4,10})? ?\d{2}(?:\.\d{1,2}){0,2}"
-    r"|(?:ubuntu|debian|fedora|rhel|centos|rocky(?: linux)?|alma ?linux|arch(?: linux)?|manjaro|linux mint|pop!_os|opensuse(?: leap| tumbleweed)?|nixos|cachyos|endeavouros)(?: (?:server|desktop|linux))?(?: ?\d{1,2}(?:\.\d{1,2}){0,2})?(?: lts)?)(?: \(?(?:x86_64|64[- ]bit|arm64|aarch64)\)?)?"
+    r"|(?:ubuntu|debian|fedora|rhel|centos|rocky(?: linux)?|alma ?linux|arch(?: linux)?|manjaro|linux mint|pop!_os|opensuse(?: leap| tumbleweed)?|nixos|void linux|cachyos|endeavouros)(?: (?:server|desktop|linux))?(?: ?\d{1,2}(?:\.\d{1,2}){0,2})?(?: lts)?)(?: \(?(?:x86_64|64[- ]bit|arm64|aarch64)\)?)?"
 )
 _GUEST = lazy_regex(r"(?i)(?:(?:in|on|under|running) )?WSL ?[12]?")  # says nothing of what is told beside it
 _KERNEL = lazy_regex(r"(?i)(?:linux )?kernel[ :=]{1,3}(?P<release>\d\.\d{1,2}\.\d{1,3}[\w.+-]{0,40})")

@@ -3,7 +3,7 @@
 from rigup.diagnosis.causes.container_starters import asking, what_it_is_said_to_be_started_by, what_starts_it
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
-from rigup.machine.kinds import DeviceNode, DeviceRules, Gpu, Symptom, World
+from rigup.machine.kinds import DeviceNode, DeviceRules, Gpu, Symptom
 
 
 @rule("container-lost-gpu-after-daemon-reload")
@@ -67,12 +67,18 @@ mends("container-lost-gpu-after-daemon-reload")(what_it_is_said_to_be_started_by
 
 
 @mends("container-lost-gpu-after-daemon-reload")
-def how_the_nodes_are_named(knew: Params, _any: World | None = None) -> Params:
-    """What the engine was told itself it lists for systemd too; Docker may also keep the groups by itself."""
+def how_the_nodes_are_named(knew: Params, error: Symptom | None = seen("nvml-unknown-error", at="container")) -> Params:
+    """Docker may keep the groups by itself, and what an engine was told it lists for systemd too.
+
+    Links under /dev/char serve a cluster's nodes alone: what `--gpus` brings in behind the engine's back is lost with them as well.
+    """
     starter = knew.get("starter")
-    holes = asking(knew, "nodes") if starter in ("docker", "podman", "compose") else {}
+    told = asking(knew, "nodes") if starter in ("docker", "podman", "compose") else {}
+    name = error.place.world.partition(":")[2] if error is not None and starter == "docker" else ""
     return {
-        **holes,
+        **told,
         "cgroups": "cgroupfs" if starter in ("docker", "compose") else None,
-        "pods": "yes" if starter == "kubernetes" else None,
+        "container": name or None,
+        "unnamed": None if name else "container",
+        "linked": None if told else "nodes",
     }

@@ -26,6 +26,7 @@ def engine_to_set_up(
     asked: Symptom | None = seen(tag="cdi-unresolved"),
     world: World | None = None,
     pods: Symptom | None = seen(tag="cluster-node-shown"),
+    runtime: Symptom | None = seen("node-runtime-shown"),
     plugin: Symptom | None = seen(tag="device-plugin-finds-none"),
     k3s: Symptom | None = seen("k3s-named"),
     windows: Platform | None = one(system="windows"),
@@ -35,9 +36,11 @@ def engine_to_set_up(
     if windows is not None:
         return {"desktop": "yes"}
     started = (world and world.get("container")) or (engine and engine.get("name"))
-    if pods is not None and started in (None, "kubernetes"):
+    of_node = {"cri-o": "crio"}.get(str(runtime.engine), str(runtime.engine)) if runtime is not None else "containerd"
+    is_node = runtime is not None or plugin is not None or (pods is not None and started in (None, "kubernetes"))
+    if is_node and of_node != "docker":  # docker beside it, or in the text, starts no pod
         nodes = "nodes" if k3s is None else "k3s"
-        return {("node_" if plugin is not None else "bare_") + nodes: "containerd" if k3s is None else "k3s"}
+        return {("node_" if plugin is not None else "bare_") + nodes: of_node if k3s is None else "k3s"}
     if started in ("apptainer", "singularity"):
         return {"rootless": "--nv", "cdi": None}
     by_files = started == "podman" or (started is None and podman is not None)

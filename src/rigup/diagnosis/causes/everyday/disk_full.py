@@ -1,8 +1,12 @@
 """There is no room on a disk that the program writes to."""
 
+from collections.abc import Iterable
+
 from rigup.diagnosis.rule import Every, Params, every, mends, one, seen
 from rigup.machine.kinds import DiskSpace, Platform, Symptom
 
+_SERVICE = "/usr/share/ollama/"  # home of the account that ollama's own installer makes
+_OF_ALL = ("/", "/home", "/tmp", "/var", "/usr", "/boot")
 _ROOM = 20 * 2**30  # bytes that a model, an image or a build of torch wants with what it unpacks
 
 
@@ -10,6 +14,36 @@ def _upper(path: str) -> str:
     """The folder below which one looks for what fills a disk: an account's home, a place of the system, the cache of a program."""
     parts = path.split("/")
     return "/".join(parts[: 2 if parts[1:2] in (["tmp"], ["root"], ["scratch"]) else 3])
+
+
+def _roomiest(rooms: Iterable[DiskSpace]) -> DiskSpace | None:
+    """The one with most of it, where that is enough for a model or a build."""
+    free = max(rooms, key=lambda room: int(room.get("free") or 0), default=None)
+    return free if free is not None and int(free.get("free") or 0) > _ROOM else None
+
+
+@mends("disk-full")
+def models_of_a_service(
+    knew: Params, _models: Symptom = seen("ollama-finds-no-room"), rooms: Every[DiskSpace] = every(DiskSpace)
+) -> Params:
+    """Its account must own the folder that it is given, and a shell's variables do not reach it."""
+    path = str(knew.get("path") or "")
+    free = _roomiest(rooms)
+    if not path.startswith(_SERVICE) or free is None:
+        return {}
+    kept = path.partition("/models")[0] + "/models"
+    return {"kept": kept, "given": f"{free.path.rstrip('/')}/ollama-models", "variable": None, "service": "ollama"}
+
+
+@mends("disk-full")
+def place_beside_a_quota(
+    knew: Params, rooms: Every[DiskSpace] = every(DiskSpace), named: Symptom | None = seen("room-of-a-variable-asked")
+) -> Params:
+    """The home's own disk may have room for others: what a cluster gives for data besides has another quota."""
+    if not knew.get("quota"):
+        return {}
+    free = _roomiest([room for room in rooms if room.path not in _OF_ALL and not str(knew.get("path") or "").startswith(room.path)])
+    return {"roomy_by_quota": str(named.variable) if named is not None else free.path} if free is not None else {}
 
 
 @mends("disk-full")
@@ -34,6 +68,5 @@ def disk_that_is_full(
 @mends("disk-full")
 def disk_that_has_room(knew: Params, rooms: Every[DiskSpace] = every(DiskSpace)) -> Params:
     """The one with most of it, where that is enough for a model or a build."""
-    free = max(rooms, key=lambda room: int(room.get("free") or 0), default=None)
-    roomy = free is not None and int(free.get("free") or 0) > _ROOM and free.path != knew.get("path")
-    return {"roomy": free.path} if roomy and free is not None else {}
+    free = _roomiest(rooms)
+    return {"roomy": free.path} if free is not None and free.path != knew.get("path") else {}

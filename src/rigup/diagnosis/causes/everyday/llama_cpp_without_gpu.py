@@ -1,10 +1,11 @@
 """This build of llama.cpp has no code for GPUs and runs on the CPU."""
 
 from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.knowledge.build_sdks import sdk_packages
 from rigup.knowledge.checks import code_that_asks
 from rigup.knowledge.cuda import cuda_of_driver
 from rigup.knowledge.program_builds import llama_wheels
-from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, Torch
+from rigup.machine.kinds import Distribution, Driver, Gpu, Platform, Symptom, Toolkit, Torch
 
 _BACKENDS = {"nvidia": "CUDA", "amd": "HIP", "intel": "VULKAN", "apple": "METAL"}  # as the build's options of llama.cpp name them
 
@@ -17,12 +18,14 @@ def options_of_its_build(
     python: Symptom | None = seen("llama-cpp-supports-no-offload", "llama-cpp-for-python-named"),
     driver: Driver | None = one(vendor="nvidia"),
     named: Symptom | None = seen("nvidia-tx-named", "nvidia-geforce-named"),
+    vulkan: Symptom | None = seen(tag="vulkan-at-work"),
+    kit: Toolkit | None = None,
 ) -> Params:
     """The package of Python's is compiled where it is installed, by an option in a variable; the program is built by hand."""
     on_mac = mac is not None or (platform is not None and platform.get("system") == "macos")
     nvidia = "nvidia" if driver is not None or named is not None else ""
     vendor = "apple" if on_mac else str(gpu.get("vendor")) if gpu is not None else nvidia
-    backend = _BACKENDS.get(vendor)
+    backend = "VULKAN" if vulkan is not None and kit is None and not on_mac else _BACKENDS.get(vendor)
     if backend is None:
         return {}
     option = f"-DGGML_{backend}=ON"
@@ -31,6 +34,14 @@ def options_of_its_build(
     system = str(platform.get("system", "linux")) if platform is not None else "linux"
     asks = code_that_asks("llama_cpp")
     return {"package": "llama-cpp-python", "option": option, "vendor": vendor, "system": system, "asks": asks}
+
+
+@mends("llama-cpp-without-gpu")
+def kit_that_vulkan_is_compiled_with(knew: Params, distribution: Distribution = one()) -> Params:
+    """Headers, loader and the compiler of shaders, as the distribution packs them."""
+    option = str(knew.get("build") or "")
+    packages = sdk_packages("Vulkan", str(distribution.get("id")), str(distribution.get("version") or "")) if "VULKAN" in option else ()
+    return {"sdk": ",".join(packages), "build_with_sdk": option, "build": None} if packages else {}
 
 
 @mends("llama-cpp-without-gpu")

@@ -10,4 +10,25 @@ def package_of_the_library(knew: Params, system: Distribution | None = None, con
     """By the names of the family; conda has none of them for the system."""
     manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
     named = knew.get(manager.family) if manager is not None else None
-    return {"packages": named, "of_conda": "libgl" if conda is not None and "libGL" in str(knew.get("lib")) else None}
+    return {
+        "packages": named,
+        "sought": knew.get("lib"),
+        "of_conda": "libgl" if conda is not None and "libGL" in str(knew.get("lib")) else None,
+    }
+
+
+@mends("system-library-missing")
+def folders_that_a_shell_of_nix_names(
+    knew: Params, _nix: Symptom = seen("nix-shown"), torch: Symptom | None = seen("torch-import-lacks-library")
+) -> Params:
+    """There no library lies where wheels look for it, and none can be put there: the shell names what they miss, and mostly the next one too."""
+    own = str(knew.get("nix") or "pkgs.zlib")
+    always = ["pkgs.stdenv.cc.cc.lib", "pkgs.zlib"]
+    attributes = " ".join(dict.fromkeys([*always, own]))
+    return {
+        "attributes": attributes,
+        "of_nix": "torch-bin" if torch is not None else None,
+        "packages": None,
+        "of_conda": None,
+        "sought": None,
+    }

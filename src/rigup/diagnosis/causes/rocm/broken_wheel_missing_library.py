@@ -21,13 +21,14 @@ def torch_itself_lacks_a_library(
     error: Symptom = seen("torch-import-lacks-library", "torch-typed-import-lacks-library"),
     torch: Torch | None = None,
     system: Symptom | None = seen("rocm-package-of-a-library"),
+    basic: Symptom | None = seen(tag="basic-library-not-found"),
 ) -> Verdict:
-    """Its own import fails on a library that the wheel does not bring."""
+    """Its own import fails on a library that the wheel does not bring; what every system has none brings."""
     lib = str(error.get("lib"))
     want = lib.partition(".so.")[2].partition(".")[0]
     other = lib.startswith(HIP) and bool(torch and torch.get("hip")) and major(torch.hip) != want  # type: ignore[union-attr]
     installed = system is not None and lib.startswith(f"lib{system.name}.so.") and want != str(system.major)
-    return not (other or installed) and {"lib": lib}
+    return basic is None and not (other or installed) and {"lib": lib}
 
 
 @rule("broken-wheel-missing-library", strength="likely")

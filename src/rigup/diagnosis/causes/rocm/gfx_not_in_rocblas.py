@@ -86,6 +86,7 @@ def unlisted_card_is_not_used_on_windows(
         "carve-out-alone-told",
         "vram-misdetected-told",
         "ggml-vulkan-named",
+        tag="vulkan-at-work",
     ),
 ) -> Verdict:
     """ollama's libraries for Windows have fewer chips than Linux's, and no override there adds one."""
