@@ -33,7 +33,7 @@ _PLAIN_NUMBERS = (  # what stands behind tells that a card is meant
 )
 _BY_NUMBER_MARKS = ("070", "080", "090", "060", "050", "650", "660")
 _SAID_BY_TOOLS = lazy_regex(
-    r"(?i)\b(?:nvidia|tesla|quadro|geforce|radeon|rtx|gtx|rx|arc\(tm\)) ?[a-z]{0,2}\d{1,4}|\bNVIDIA-SMI\b|\bDevice \d: "
+    r"(?i)\b(?:nvidia|tesla|quadro|geforce|radeon|rtx|gtx|rx|arc\(tm\)) ?[a-z]{0,2}\d{1,4}|(?-i:\bNVIDIA-SMI\b)|\bDevice \d: "
 )
 _LETTERED = r"(?P<name>[ABHLPTV]\d{1,4}[GS]?|G[BH]\d{2,3})s?"
 _BY_LETTER = (
@@ -118,7 +118,7 @@ def _card(name: str, text: Text, start: int) -> list[Any]:
     return list(draft.facts())
 
 
-_DRIVER = r"(?i)\bdriver(?:s|(?=[^\n.]{0,40}\())?(?: version| is| to)?(?:[ :=v]{1,4}|[^\n.]{0,40}\()(?P<version>[3-6]\d{2}\.\d{2,3}(?:\.\d{2})?)(?![\d.*x])(?! ?(?:\+|or (?:newer|later|higher|above)))"
+_DRIVER = r"(?i)\bdriver(?:s|(?=[^\n.]{0,40}\())?(?: version| is| to)?(?:[ :=v]{1,4}|[^\n.]{0,40}\()(?:[3-6]\d{2}[.\d]{0,10} ?(?:->|=>|→) ?)?(?P<version>[3-6]\d{2}\.\d{2,3}(?:\.\d{2})?)(?![\d.*x])(?! ?(?:\+|or (?:newer|later|higher|above)))"
 _OTHERS_DRIVER = lazy_regex(
     r"(?i)\b(?:requires?|needs?|minimum|at least|too old|install|downgrad\w{1,3}|rolled? back|was|before|old|previous|tried|amd|radeon|adrenalin|intel|arc)\b|>=|https?://"
 )

@@ -53,7 +53,7 @@ _GGML = (
 )
 _VULKAN = r"ggml_vulkan: (?P<index>\d{1,2}) = (?P<name>[^|\n]{3,120}?) \| uma: (?P<uma>[01])"
 _METAL = r"ggml_metal\w{0,30}: (?:GPU name|found device): +(?P<name>Apple [\w ]{2,30}?) *$"
-_USING = r"using device (?P<kind>CUDA|ROCm|Vulkan|SYCL|Metal|MTL)(?P<index>\d{1,2})? \((?P<name>[^\n]{3,80}?)\)(?: \((?P<pci>[0-9a-f:.]{7,16})\))? - "
+_USING = r"using device (?P<kind>CUDA|ROCm|Vulkan|SYCL|Metal|MTL)(?P<index>\d{1,2})? \((?P<name>[^\n]{3,80}?)\)(?: \((?:(?P<pci>[0-9a-f:.]{7,16})|unknown id)\))? - "
 
 
 @reads(adds=(Gpu,), marks=("compute capability", "ggml_", "using device ", ", VMM: "))
