@@ -87,3 +87,17 @@ def test_a_driver_that_was_changed_is_the_newer_of_two(tmp_path, sign):
 def test_a_device_of_vulkan_without_an_address_keeps_its_name(tmp_path):
     using = "using device Vulkan0 (AMD Radeon(TM) 8060S Graphics) (unknown id) - 97834 MiB free"
     assert names(tmp_path, using) == ["AMD Radeon(TM) 8060S Graphics"]
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("Single node, 4x L4, no infiniband", 4),
+        ("2 nodes x 4 A100 PCIe, hostfile with slots=4", 4),
+        ("on an A100 80GB", 1),
+        ("4x L4, of which nvidia-smi shows one", 1),
+        ("2x A100 with 7 MIG slices", 1),
+    ],
+)
+def test_cards_that_are_counted_are_so_many(tmp_path, body, count):
+    assert len(names(tmp_path, body)) == count
