@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answer_data import diagnose
-from rigup.knowledge.turns import turn_of, turns
+from rigup.knowledge.turns import removals, turn_of, turns, without_trials
 
 SILENT = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
 MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.195\n"
@@ -165,6 +165,20 @@ def test_what_is_said_to_be_of_another_time_is_no_fact_of_the_present(first, sec
 def test_each_row_knows_its_example(row):
     assert turn_of(row.example) == row.kind
     assert turn_of(row.near_miss) is None
+
+
+@pytest.mark.parametrize("row", removals(), ids=lambda row: row.language)
+def test_each_row_of_removals_knows_its_example(row):
+    assert without_trials(row.example) != row.example
+    assert without_trials(row.near_miss) == row.near_miss
+
+
+@pytest.mark.parametrize(
+    ("end", "verdict"), [("so I deleted that venv.", "healthy"), ("so I deleted that venv; here it is still the same.", "broken")]
+)
+def test_a_message_of_an_environment_that_is_removed_is_no_fault(end, verdict, tmp_path):
+    said = f"I tried it in another venv and it complains that cublasLt64_12.dll is missing, {end}\n"
+    assert answered(said + "Windows 11, RTX 4070.\n", tmp_path)["verdict"] == verdict
 
 
 @given(st.text(max_size=400))

@@ -51,3 +51,18 @@ def test_the_login_node_is_blamed_for_its_own_commands(job, login, tmp_path):
     body = f"[eva@hpc-login1 ~]$ srun -p gpu --pty bash\n{job}python -c 'import torch; torch.zeros(1).cuda()'\n{NONE}{job}scontrol show job 7 | grep TRES\n{JOB}"
     (finding,) = [one for one in answered(body, tmp_path)["findings"] if one["cause"] == "slurm-no-gpu-requested"]
     assert ("login node" in finding["title"]) is login
+
+
+TORCH = "$ python -c 'import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())'\n{}\n"
+TOLD = {
+    "en": "My colleague says I got the CPU build of torch instead of the GPU one although the machine has a GPU.\n",
+    "zh": "有显卡，同学说是 torch 装成 CPU 版了\n",
+}
+
+
+@pytest.mark.parametrize("words", TOLD.values(), ids=TOLD)
+@pytest.mark.parametrize(("printed", "may_be"), [("2.6.0+cu124 12.4 False", False), ("2.6.0+cpu None False", True)])
+def test_a_build_that_is_printed_outranks_what_a_friend_says_of_it(words, printed, may_be, tmp_path):
+    answer = answered(words + TORCH.format(printed), tmp_path)
+    assert ("cpu-only-torch" in loud(answer)) is may_be
+    assert not {"cpu-build-came-told-in-capitals", "cpu-build-came-told-in-chinese"} & set(answer["unexplained"])

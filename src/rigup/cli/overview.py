@@ -243,8 +243,11 @@ def _environment(prefix: str, env: dict[str, Any], frameworks: list[str], answer
 
 def _is_in(finding: Finding, prefix: str, answer: Doctor) -> bool:
     """Whether a finding lies in an environment: its evidence names it, or there is no other."""
-    if finding.severity == "note" or _layer(finding.cause) not in ("library", "framework"):
-        return False
+    from rigup.knowledge.doctor_tables import causes
+
+    row = causes().get(finding.cause)
+    if finding.severity == "note" or row is None or row.layer not in ("library", "framework") or row.about == "JupyterKernel":
+        return False  # a kernel that starts another Python says nothing against the one that it does not start
     named = any(prefix and prefix in text for line in finding.evidence for text in (line.source, str(line.value)))
     envs = {torch.get("env") for torch in answer.machine.torches or ()}
     return named or finding.subject == prefix or envs == {prefix or None} or envs == {prefix}

@@ -321,7 +321,13 @@ def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
         str(symptom.id) for symptom in facts.of(Symptom) if symptom.id not in accounted and _spot(symptom.fields["id"].where) not in quoted
     }
     left -= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
-    idle = {row.id for row in signatures_of(left) if is_idle(row, facts) or row.states or row.means in accounted}
+    if not left:
+        return []
+    from rigup.diagnosis.ruled_out import is_disproved
+
+    rows = signatures_of(left)
+    idle = {row.id for row in rows if is_idle(row, facts) or row.states or row.means in accounted}
+    idle |= {row.id for row in rows if row.program in PEOPLE and is_disproved(row.means, facts)}
     return sorted(left - idle)
 
 

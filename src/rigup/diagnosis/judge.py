@@ -33,10 +33,11 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     rules = (*rules_for(facts.of, symptom_ids, facts.pasted), *rows, *rules_of_table(symptom_ids))
     findings = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
     if facts.pasted:
-        from rigup.diagnosis.ruled_out import gainsaid
+        from rigup.diagnosis.ruled_out import gainsaid, is_hearsay
 
         against = gainsaid(facts)
-        findings = [finding for finding in findings if finding.confidence == "certain" or finding.cause not in against]
+        doubted = [found for found in findings if found.cause in against or is_hearsay(found, facts)]
+        findings = [finding for finding in findings if finding.confidence == "certain" or finding not in doubted]
     roots = folded(merged(findings))
     if facts.pasted and facts.heard("machine-only-builds"):
         _need_no_card(roots)

@@ -17,7 +17,7 @@ from rigup.diagnosis.other_pythons import of_other_pythons
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.doctor_tables import layers, signatures_of
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.turns import turn_of
+from rigup.knowledge.turns import turn_of, without_trials
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Gpu, Symptom, Torch
 from rigup.machine.look import look
@@ -55,8 +55,8 @@ def present(facts: Facts, findings: list[Finding], skipped: Skipped, sources: li
     """The findings of the state that is shown last, and those of states before it."""
     past: list[Finding] = []
     others = {spot: note for text in _by_source(sources).values() for spot, note in _Session(text).of_other_pythons()}
-    if others:
-        sources = _left_of(sources, set(others))
+    if (kept := _without_trials(sources)) or others:
+        sources = _left_of(kept or sources, set(others))
         facts = look(sources, wake)
         findings, skipped = judged(facts)
     tails: dict[tuple[str, int], _Shown] = {}
@@ -77,6 +77,14 @@ def present(facts: Facts, findings: list[Finding], skipped: Skipped, sources: li
     told = [finding for finding in past if finding.cause not in causes]
     texts = tuple(text for source in sources for text in source.texts)
     return Judged(facts, findings, skipped, texts, [*_as_notes(told), *_once(others.values())])
+
+
+def _without_trials(sources: list[Source]) -> list[Source]:
+    """The sources without what was tried in environments that are removed; none where nobody tells of such."""
+    plain = {text: without_trials(text.body) for source in sources for text in source.texts if len(text.body) <= _LONGEST}
+    if all(text.body == body for text, body in plain.items()):
+        return []
+    return [source._replace(texts=tuple(_of_body(text, plain.get(text, text.body)) for text in source.texts)) for source in sources]
 
 
 def _once(notes: Iterable[Finding]) -> list[Finding]:
@@ -378,4 +386,9 @@ def _without(text: Text, gone: set[Spot]) -> Text:
     lines = text.body.split("\n")
     numbers = text.lines or list(range(1, len(lines) + 1))
     kept = ["" if (text.source, number) in gone else line for number, line in zip(numbers, lines, strict=False)]
-    return Text(text.source, "\n".join(kept), text.given, text.whole, text.rank, text.lines, text.exit_status)
+    return _of_body(text, "\n".join(kept))
+
+
+def _of_body(text: Text, body: str) -> Text:
+    """The text with another body of as many lines."""
+    return Text(text.source, body, text.given, text.whole, text.rank, text.lines, text.exit_status)

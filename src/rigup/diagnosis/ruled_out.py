@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
+from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.rule import wordings
+from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import causes, elsewhere, signatures_of
-from rigup.machine.kinds import Account, DeviceNode, Gpu, Jetson, PciDevice, Platform, Symptom, Variable
+from rigup.machine.kinds import Account, DeviceNode, Gpu, Jetson, PciDevice, Platform, Symptom, Torch, Variable
 from rigup.machine.store import Facts
 
 _OF_CARDS = ("cpu-only-torch", "tensorflow-cpu-build")  # a build for processors is right where there is no card
@@ -28,6 +30,7 @@ def ruled_out(facts: Facts) -> frozenset[str]:
     return elsewhere(systems or _named_systems(facts)).union(
         _by_messages(facts),
         gainsaid(facts),
+        (cause for cause in _PRINTED if is_disproved(cause, facts)),
         _OF_CARDS if _only_draws(facts) else (),
         ("cuda-device-order-differs",) if _ordered_by_bus(facts) else (),
         _OF_ACCESS if _open_to_all(facts) else (),
@@ -42,6 +45,25 @@ def ruled_out(facts: Facts) -> frozenset[str]:
 def gainsaid(facts: Facts) -> frozenset[str]:
     """Causes that what tools show speaks against, whatever a person supposes or has heard: no more than certain words outrank it."""
     return frozenset(cause for cause, speaks_against in _SHOWN.items() if speaks_against(facts))
+
+
+def is_disproved(cause: str, facts: Facts) -> bool:
+    """Whether what programs printed of themselves speaks against it, as far as somebody may only have heard of it."""
+    return cause in _PRINTED and _PRINTED[cause](facts)
+
+
+def is_hearsay(finding: Finding, facts: Facts) -> bool:
+    """Whether people alone tell of it, and what was printed speaks against it."""
+    if not is_disproved(finding.cause, facts):
+        return False
+    said = {line.fact.removeprefix("symptom ") for line in finding.evidence if line.fact.startswith("symptom ")}
+    return bool(said) and all(row.program in PEOPLE for row in signatures_of(said))
+
+
+def _torch_is_for_cards(facts: Facts) -> bool:
+    """Whether each torch that answered was built for cards."""
+    answered = [torch for torch in facts.of(Torch) if torch.knows("version") and torch.knows("available")]
+    return bool(answered) and all(torch.get("cuda") or torch.get("hip") for torch in answered)
 
 
 def _lists_one_card(facts: Facts) -> bool:
@@ -69,6 +91,9 @@ _SHOWN: dict[str, Callable[[Facts], bool]] = {
     "igpu-visible-beside-dgpu": _lists_one_card,
     "apu-vram-carveout-vs-gtt": _carve_out_is_the_smaller,
 }
+
+
+_PRINTED: dict[str, Callable[[Facts], bool]] = {"cpu-only-torch": _torch_is_for_cards}
 
 
 def _named_systems(facts: Facts) -> set[str]:

@@ -59,3 +59,48 @@ def turn_of(line: str) -> Kind | None:
 
 
 _LONGEST = 600  # characters of a line that are read
+
+
+class Removal(msgspec.Struct, frozen=True, kw_only=True):
+    """How people say in one language that something was tried in an environment of its own, which they removed again.
+
+    Attributes:
+        regex: from the words for that environment to those for its removal, whatever the case of letters.
+        example: what it knows.
+        near_miss: what it does not.
+
+    """
+
+    language: str
+    regex: str
+    example: str = ""
+    near_miss: str = ""
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+
+
+@tables.remembered
+def removals() -> tuple[Removal, ...]:
+    """All rows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return tuple(tables.rows("turning_points", "removal", Removal))
+
+
+@tables.remembered
+def _trials() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{row.regex})" for row in removals()), re.IGNORECASE)
+
+
+def without_trials(body: str) -> str:
+    """The text with blanks in the place of what was tried in an environment that is removed: the fault left with it.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return _trials().sub(lambda told: re.sub(r"[^\n]", " ", told[0]), body)

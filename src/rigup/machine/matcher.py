@@ -5,16 +5,15 @@ from collections.abc import Iterator
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import Signature, Wording, signature
 from rigup.knowledge.patterns import lazy_regex
-from rigup.machine.facts import Fact, Place, Reading, Where, kinds
+from rigup.machine.facts import Fact, Place, Reading, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.limits import Clock
 from rigup.machine.literals import wordings_of
-from rigup.machine.texts import Hit, Text, is_typed
+from rigup.machine.texts import Hit, Text, is_asked, is_prose
 
 _MISSED = r"\b(?:no|nor|neither|never|without|not any|nothing like|(?:do|did|could|can)(?:n.t|not| not) (?:see|get|find|have))(?: (?:any|an?|the|such|single|more))?"
 _DENIED = lazy_regex(r"(?i)" + _MISSED + r"(?: \w{1,12})? ?[`\"'“*]{1,3}$")  # "there is no `GPU has fallen off`": a quotation
 _DENIED_PLAIN = lazy_regex(r"(?i)" + _MISSED + r" $")
-_BARE = 8  # characters of an answer that tells nothing without its question
 _BEFORE = 60  # characters in which it is said that a message did not come
 _GONE = lazy_regex(  # `the "version mismatch" is gone now`
     r"(?i)[^\n\"'”`]{0,60}[\"'”`]{1,2} ?(?:error |message |warning ){0,1}(?:(?:is|are|was|has|have)(?: now| since)? (?:gone|disappeared|vanished)|went away|disappeared|vanished"
@@ -62,22 +61,13 @@ def _symptom(row: Signature, hit: Hit) -> Symptom:
         groups["prompt_host"] = host
     symptom = hit.states(Symptom, **{**groups, "id": row.says or row.id})
     reading = symptom.fields["id"]
-    if "\n" in hit.match[0].strip() and is_typed(reading.where.text):
-        symptom.fields["id"] = reading._replace(where=_answer_of(hit))
-    elif row.program in PEOPLE:
-        symptom.fields["id"] = reading._replace(where=hit.text.sentence(hit.start))
+    asked = "\n" in hit.match[0].strip() and is_asked(hit.text.where(hit.start).text)
+    if not asked and (row.program in PEOPLE or is_prose(reading.where.text)):
+        at = max(hit.start, hit.match.end() - 1) if row.program in PEOPLE else hit.start
+        symptom.fields["id"] = reading._replace(where=hit.text.sentence(at))
     symptom.spread = row.scope
     symptom.place = _place(row, hit).at(row.scope)
     return symptom
-
-
-def _answer_of(hit: Hit) -> Where:
-    """The last line of a message that begins with what somebody typed; a bare word stands behind its question."""
-    message = hit.match[0].rstrip()
-    where = hit.text.where(hit.match.start() + message.rfind("\n") + 1)
-    asked = message.splitlines()[-2].lstrip(" >$")
-    both = f"{asked}\n{where.text}"
-    return where._replace(text=both) if len(where.text) <= _BARE and both in message else where
 
 
 def _place(row: Signature, hit: Hit) -> Place:

@@ -118,8 +118,10 @@ class Facts:
                 if gpu.place == place:
                     groups[tuple(key for key in Gpu.keys if gpu.knows(key))].append(gpu)
             ranked = sorted(groups, key=lambda keys: ("pci_address" in keys, len(keys)))
-            for keys in ranked[:-1]:
+            for keys in filter(None, ranked[:-1]):
                 self._unite(groups[keys], place)
+            if len(groups) > 1:  # what people name without a number last: by then two lists of one card are one
+                self._unite(groups.get((), []), place)
         self._unite_processors_graphics()
 
     def _unite_processors_graphics(self) -> None:

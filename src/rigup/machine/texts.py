@@ -18,6 +18,7 @@ from rigup.machine.literals import literals_in, places_of
 from rigup.machine.readable import readable
 
 T = TypeVar("T", bound=Fact)
+_BARE = 8  # characters of an answer that tells nothing without its question
 _EXCERPT = 300  # characters of a line that evidence keeps
 _NEAR = 1500  # characters on either side of a literal in which a message of one line may stand
 _NEAR_LINES = 4000  # the same for a message of several lines
@@ -314,9 +315,19 @@ class Hit:
         return kind(self.place, readings)
 
     def where(self, group: str = "") -> Where:
-        """Where a group, or the whole match, stands."""
-        is_matched = group in self.match.groupdict() and self.match[group] is not None
-        return self.text.where(self.match.start(group) if is_matched else self.start)
+        """Where a group, or the whole match, stands: of what somebody typed and its answer, the answer's last line."""
+        if group in self.match.groupdict() and self.match[group] is not None:
+            return self.text.where(self.match.start(group))
+        where = self.text.where(self.start)
+        return self._answer() if "\n" in self.match[0].strip() and is_asked(where.text) else where
+
+    def _answer(self) -> Where:
+        """The last line of a match that begins with what somebody typed; a bare word stands behind its question."""
+        told = self.match[0].rstrip()
+        where = self.text.where(self.start + told.rfind("\n") + 1)
+        asked = told.splitlines()[-2].lstrip(" >$")
+        both = f"{asked}\n{where.text}"
+        return where._replace(text=both) if len(where.text) <= _BARE and both in told else where
 
 
 # A prompt of a shell, of Windows or of Python, and what follows it.
@@ -328,6 +339,11 @@ _TYPED = lazy_regex(
 def is_typed(line: str) -> bool:
     """Whether somebody typed a line: what it says is a question, and no answer."""
     return _TYPED.match(line) is not None
+
+
+def is_asked(line: str) -> bool:
+    """The same, also of a line of a notebook's cell."""
+    return is_typed(line) or line.startswith(("print(", "import "))
 
 
 _PROSE = lazy_regex(r"[^\[\]{}=<>|$#\t]{90,}")

@@ -17,6 +17,10 @@ _RUN = (
     + r"(?P<words>(?:[^\n]{0,1500}?\\\n){0,30}[^\n]{0,1500})$"
 )
 _PROBE = lazy_regex(r" (?:nvidia-smi|rocminfo|rocm-smi|works?|worked)\b")
+_TRIAL = lazy_regex(
+    r"[`'\"“](?:sudo )?(?:docker|podman|nerdctl) [^\n`'\"”]{3,300}[`'\"”][^\n.]{0,20} (?:works?|worked|is (?:fine|ok)|runs)\b"
+)
+_CLUSTER = lazy_regex(r"\bkubectl |\bkubelet\b")
 _ASKS = lazy_regex(
     r"--gpus[ =]|--runtime[ =]nvidia|--device[ =]\S{0,40}(?:nvidia|/dev/kfd|/dev/dri|/dev/dxg)|--nv\b|--nvccli\b|--rocm\b|NVIDIA_VISIBLE_DEVICES|--privileged|nvidia-docker"
 )
@@ -29,8 +33,9 @@ def container_started(text: Text) -> Statements:
     What is run in one that runs already does not tell, nor a trial of the engine beside a file that describes another container.
     """
     described = text.first(r"^services:|\bdevcontainer\.json\b")
+    of_a_cluster = _CLUSTER.search(text.body)  # whose containers another engine starts
     for hit in text.each(_RUN):
-        if described and _PROBE.search(hit.match[0]):
+        if (described and _PROBE.search(hit.match[0])) or (of_a_cluster and _TRIAL.search(hit.match[0])):
             continue
         if " exec" in hit.match[0] and hit["engine"] in ("docker", "podman", "nerdctl"):
             continue

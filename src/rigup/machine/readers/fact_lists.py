@@ -167,6 +167,8 @@ def _card(text: Text, at: int, part: str) -> Iterator[Gpu]:
     if not re.search(r"\d", plain) or len(plain) > 50 or not re.match(r"[A-Za-z]", plain):
         return
     names = (plain, "GeForce " + plain) if re.match(r"(?i)[rg]tx", plain) else (plain,)
+    if re.search(r"(?i)\b(?:laptop|mobile)\b", part):
+        names = (*(name + " Laptop GPU" for name in names), *names)
     row = next((row for name in names if (row := one_gpu(name))), None)
     if row is None or not row.vendor or not (vendor_of(plain) or re.match(r"(?i)rx ?\d|(?:g[hb]|[abhlvtp])\d{1,3}s?$|mi\d{2,3}", plain)):
         return

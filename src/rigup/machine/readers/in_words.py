@@ -4,6 +4,7 @@ Where a text names one only, it is the one that is there. What a tool says of th
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.gpus import one_gpu
@@ -33,7 +34,7 @@ _PLAIN_NUMBERS = (  # what stands behind tells that a card is meant
 )
 _BY_NUMBER_MARKS = ("070", "080", "090", "060", "050", "650", "660")
 _SAID_BY_TOOLS = lazy_regex(
-    r"(?i)\b(?:nvidia|tesla|quadro|geforce|radeon|rtx|gtx|rx|arc\(tm\)) ?[a-z]{0,2}\d{1,4}|\bNVIDIA-SMI\b|\bDevice \d: "
+    r"(?i)\b(?:nvidia|tesla|quadro|geforce|radeon|rtx|gtx|rx|arc\(tm\)) ?[a-z]{0,2}\d{1,4}|(?-i:\bNVIDIA-SMI\b)|\bDevice \d: "
 )
 _LETTERED = r"(?P<name>[ABHLPTV]\d{1,4}[GS]?|G[BH]\d{2,3})s?"
 _BY_LETTER = (
@@ -41,6 +42,10 @@ _BY_LETTER = (
     r"(?<![\w.:/-])" + _LETTERED + r"(?=[ -](?:SXM|PCI|\d{1,3} ?G(?:i?B)?\b|GPUs?\b|(?:on|in) (?:[Cc]olab|[Kk]aggle|GCP|AWS|RunPod|vast)))",
 )
 _BY_LETTER_MARKS = ("00", "10", "30", "40", "16", "L4", "T4", "P4", "80", "70", "50")
+_COUNT = lazy_regex(r"(?<![\d.])([2-8])(?: ?[x×*])? ?[A-Z]{1,2}\d{1,4}[GS]?\Z")  # the number before a name
+_PARTS = lazy_regex(
+    r"(?i)\bmig\b|\bslices?\b|\bnvidia-smi\b|VISIBLE_DEVICES|\bslurm|\bsrun\b|\bcolab\b|\bkaggle\b"
+)  # where fewer may be seen
 _BY_XT = r"(?<![\w.-])(?P<name>[5-9][4-9]\d0 ?XTX?)(?![\w-])"
 
 
@@ -99,11 +104,12 @@ def card_by_a_short_name(text: Text) -> Statements:
     spots = sorted(spot for mark in _BY_LETTER_MARKS for spot in text.spots(mark))
     hits = [hit for form in _BY_LETTER for hit in text.near(form, spots)]
     named = {hit["name"] for hit in hits}
-    if len(named) == 1:
+    by_number = (spot for mark in _BY_NUMBER_MARKS for spot in text.spots(mark))
+    if len(named) == 1 and not any(text.near(_BY_NUMBER, sorted(by_number))):
         name = named.pop()
         for family in ("", "RTX ", "Arc "):
             if facts := _card(family + name, text, hits[0].start):
-                yield from facts
+                yield from _each_of_several(facts, hits)
                 return
 
 
@@ -118,7 +124,19 @@ def _card(name: str, text: Text, start: int) -> list[Any]:
     return list(draft.facts())
 
 
-_DRIVER = r"(?i)\bdriver(?:s|(?=[^\n.]{0,40}\())?(?: version| is| to)?(?:[ :=v]{1,4}|[^\n.]{0,40}\()(?P<version>[3-6]\d{2}\.\d{2,3}(?:\.\d{2})?)(?![\d.*x])(?! ?(?:\+|or (?:newer|later|higher|above)))"
+def _each_of_several(facts: list[Any], hits: list[Hit]) -> Iterator[Any]:
+    """The card once for each that somebody counts: `4x L4`, `2 nodes x 4 A100`; where two numbers are told nobody knows."""
+    counts = {int(count[1]) for hit in hits if (count := _COUNT.search(hit.text.body[max(hit.start - 6, 0) : hit.match.end("name")]))}
+    if len(counts) != 1 or _PARTS.search(hits[0].text.body):
+        yield from facts
+        return
+    for index in range(counts.pop()):
+        for fact in facts:
+            fields = {**fact.fields, "nvml_index": fact.fields["name"]._replace(value=index)}
+            yield Gpu(fact.place, fields)
+
+
+_DRIVER = r"(?i)\bdriver(?:s|(?=[^\n.]{0,40}\())?(?: version| is| to)?(?:[ :=v]{1,4}|[^\n.]{0,40}\()(?:[3-6]\d{2}[.\d]{0,10} ?(?:->|=>|→) ?)?(?P<version>[3-6]\d{2}\.\d{2,3}(?:\.\d{2})?)(?![\d.*x])(?! ?(?:\+|or (?:newer|later|higher|above)))"
 _OTHERS_DRIVER = lazy_regex(
     r"(?i)\b(?:requires?|needs?|minimum|at least|too old|install|downgrad\w{1,3}|rolled? back|was|before|old|previous|tried|amd|radeon|adrenalin|intel|arc)\b|>=|https?://"
 )

@@ -34,7 +34,8 @@ _RELEASE = (
     _START
     + r"(?:\*{1,2})?(?:ROCm|rocm|ROCM)(?:[- ](?:dev|core|libs))?(?: [Vv]ersion)?(?:\*{1,2})?[ \t]{0,4}[:=]?[ \t]{0,4}v?(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)(?:-\d{1,6})?\b[^\n]{0,40}$"
 )
-_MODEL = r"\b(?:(?i:NVIDIA|GeForce)[ -]?){0,2}(?P<name>[RG]TX[ -]?(?:P[Rr][Oo][ -]?)?A?\d{3,4}(?:[ -]?(?:Ti|TI|ti|SUPER|Super|D)\b){0,2}|GTX TITAN(?: (?:X|Black|Z)\b)?|TITAN (?:Xp|X|V|RTX)\b)(?![\w-]| Ada\b| Blackwell\b| ?\.\.\.)(?P<inner>)"
+_MODEL = r"\b(?:(?i:NVIDIA|GeForce)[ -]?){0,2}(?P<name>[RG]TX[ -]?(?:P[Rr][Oo][ -]?)?A?\d{3,4}(?:[ -]?(?:Ti|TI|ti|SUPER|Super|D)\b){0,2}(?: \(?(?:[Ll]aptop|[Mm]obile|Max-Q)(?: GPU)?\b)?|GTX TITAN(?: (?:X|Black|Z)\b)?|TITAN (?:Xp|X|V|RTX)\b)(?![\w-]| Ada\b| Blackwell\b| ?\.\.\.)(?P<inner>)"
+_OF_LAPTOPS = lazy_regex(r"(?i) \(?(?:laptop|mobile|max-q)(?: gpu)?$")  # a chip of its own, under the desktop card's number
 _SAYS = r"\b(?i:on|for|with|have|has|got|own|bought|use|using|run|running|runs|system is|card is|gpu is|is an?|are)(?: (?:\[)?(?:an?|my|the|our|one|two|three|four|single|new|old|\d{1,2} ?x?)){0,3} (?:\[)?(?:desktop |laptop |server )?"
 _ASIDE = r"(?:^[ \t>*-]{0,8}|(?<!GPU \d)(?<!GPU \d\d)[,;(:] ?|[A-Za-z)][.!?] |\b(?:[Mm]y|[Oo]ur|[Уу] меня|[Нн]а|[Сс]тоит|[Tt]engo(?: una?)?|[Cc]on(?: una?)?|[Мм]оя|[Ii]ch habe eine|[Jj]['’]ai une) |(?:显卡是|用的是|使用|我有|顯示卡是) ?)(?:\d ?[xх] ?)?(?:(?:[Uu]sed|[Oo]ld|[Nn]ew|[Ss]econd-?hand|[Rr]efurbished|[Бб]/у|二手的?) ?)?"  # at the start of a line or of a part of a sentence; of languages without such verbs
 _HOLDS = rf"(?:{_SAYS}|{_ASIDE})"
@@ -63,9 +64,10 @@ def card_in_a_sentence(text: Text) -> Statements:
     """`PyTorch on an RTX 5090D`: where the whole text names one model only, it is the one that the person has."""
     if re.search(r"\bRadeon\b|\bRX ?\d{3,4}\b|\bInstinct\b|\bArc [AB]\d{3}\b", text.body):
         return
-    named = {re.sub(r"[ -]", "", hit["name"]).lower() for hit in text.each(_MODEL)}
+    hits = list(text.each(_MODEL))
+    named = {re.sub(r"[ -]", "", _OF_LAPTOPS.sub("", hit["name"])).lower() for hit in hits}
     if len(named) == 1 and (hit := text.first(_OWNED)):
-        yield from _card(hit)
+        yield from _card(next((other for other in hits if _OF_LAPTOPS.search(other["name"])), hit))
 
 
 @reads(marks=("esla", "uadro", "GeForce", "Geforce", "TESLA", " GT ", "NVIDIA ", "Nvidia ", "GPU"), adds=(Gpu,), rank=-1)

@@ -119,7 +119,8 @@ def the_environment_to_register(
     if not prefix:
         return {"python": "python", "name": str((prompt and prompt.get("env")) or "work")}
     home, mine, _ = str(kernel.get("path") if kernel else "").partition("/.local/share/jupyter/kernels/")
-    name = prefix.replace("\\", "/").rstrip("/").rpartition("/")[2] or "work"
+    folder, _, own = prefix.replace("\\", "/").rstrip("/").rpartition("/")
+    name = (folder.rpartition("/")[2] if own.startswith(".") else own) or "work"  # a project's `.venv` goes by the project's name
     python = prefix.rstrip("/\\") + ("\\python.exe" if ":\\" in prefix else "/bin/python")
     return {"python": python, "name": name, **({"folder": home + mine + name} if mine else {})}
 
