@@ -212,6 +212,11 @@ def without_questions(text: str) -> str:
     return "\n".join(line for line in lines if _TYPED.match(line) or _ERROR.search(line) or not any(form.search(line) for form in forms))
 
 
+def without_commands(text: str) -> str:
+    """The text without the lines that were typed at a prompt: who greps for "error" has had none."""
+    return "\n".join(line for line in text.splitlines() if not _PROMPT.match(line))
+
+
 def without_worries(text: str, is_more: Callable[[str], bool]) -> str:
     """The text without what is quoted, and without the sentences in which somebody asks or worries, unless `is_more` holds of one.
 
