@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from rigup.diagnosis.capacity_asked import OF_CAPACITY
 from rigup.diagnosis.looking import Card, Look
 from rigup.diagnosis.model_asked import OF_MODELS, shown_memory, size_of
 from rigup.knowledge.abilities import Ability, abilities_named, has_ability
@@ -381,4 +382,5 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "supply_of_more": _supply(1),
     "wanted_type": lambda seen: (seen.asked.said.get("wanted") or seen.asked.said.get("type", "")).lower(),
     **OF_MODELS,
+    **OF_CAPACITY,
 }
