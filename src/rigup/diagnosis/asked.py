@@ -79,10 +79,10 @@ def _asked(texts: Iterable[Text], facts: Facts) -> list[Asked]:
 
 def _fails_besides(one: Asked, text: Text) -> bool:
     """Whether a program fails in a text, beside the outputs that the answer explains."""
-    body = without_commands(without_questions(text.body))
+    body = without_questions(text.body)
     for form in one.row.outputs:
         body = re.sub(form, lambda found: found[0] if len(found[0]) > _OUTPUT else "", body, flags=re.MULTILINE)
-    return fails(body)
+    return fails(without_commands(body))
 
 
 def _told(asked: Iterable[Asked], facts: Facts) -> list[AnsweredQuestion]:
