@@ -328,7 +328,7 @@ def test_the_figures_are_those_of_the_tables():
 
 
 def test_bytes_of_training_are_those_that_fit_reckons():
-    from rigup.diagnosis.model_asked import Training
+    from rigup.diagnosis.capacity_asked import Training
     from rigup.knowledge import tables
 
     rows = {row.id: row.bytes for row in tables.rows("questions", "training", Training)}
@@ -355,3 +355,29 @@ def test_a_hole_has_somebody_who_fills_it():
         return wanted - said - set(KNOWN) - set(row.usual)
 
     assert {row.id: unfilled(row) for row in questions() if unfilled(row)} == {}
+
+
+def test_what_a_token_passes_of_experts_is_near_what_their_names_say():
+    from rigup.diagnosis.model_asked import _active
+    from rigup.knowledge import tables
+    from rigup.knowledge.model_shapes import Shape
+
+    named = {row.name: _active(row) for row in tables.rows("model_shapes", "shape", Shape)}
+    assert named["qwen3-30b-a3b"] == pytest.approx(3.3, rel=0.15)
+    assert named["gpt-oss-120b"] == pytest.approx(5.1, rel=0.05)
+    assert named["deepseek-v3"] == 0.0  # layers of other kinds are not reckoned
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Can I fine-tune a 14B model with QLoRA on one of them?", r"14 B in QLoRA: yes, on one card"),
+        ("Can I fine-tune a 32B model with QLoRA on one of them?", r"32 B in QLoRA: yes, but only just, on one card"),
+        ("Can I fine-tune a 70B model with QLoRA?", r"70 B in QLoRA: not on one card"),
+        ("Can I fine-tune a 405B model with QLoRA?", r"405 B in QLoRA: no"),
+    ],
+)
+def test_training_has_room_on_one_card_or_over_several(answered, asked, told):
+    _verdict, answers = answered(asked, TWO)
+    assert re.search(told, answers["memory-to-train-a-model"])
+    assert "Each of the 2 × NVIDIA GeForce RTX 3090 has 24.0 GiB" in answers["memory-to-train-a-model"]

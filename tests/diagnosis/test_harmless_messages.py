@@ -31,7 +31,7 @@ def test_each_is_named_from_its_own_example(tmp_path):
     def is_named(row):
         assert row.harmless or row.idle_beside
         assert row.meaning.endswith(".")
-        if row.harmless:
+        if row.harmless and not row.idle_beside:
             answer, messages = named(tmp_path, row.example)
             loud = [finding for finding in answer["findings"] if finding["severity"] != "note"]
             assert loud == []
@@ -118,3 +118,30 @@ def test_an_operator_of_directml_on_the_processor_is_a_fault_where_speed_is_miss
 def test_a_graphics_chip_left_aside_is_no_fault_beside_a_card_that_computes(tmp_path, body, is_idle):
     _answer, messages = named(tmp_path, body)
     assert ("ollama-small-igpu-skipped" in messages) is is_idle
+
+
+@pytest.mark.parametrize(
+    ("told", "is_told"),
+    [
+        ("Everything works on our server w/o any GPU.", True),
+        ("Everything works on a small office PC without graphics card.", True),
+        ("Everything works on our server.", False),
+    ],
+)
+def test_nvidia_smi_may_be_missing_only_where_no_card_is(told, is_told, tmp_path):
+    _answer, messages = named(tmp_path, f"{told}\n\n$ nvidia-smi\nbash: nvidia-smi: command not found\n")
+    assert ("nvidia-smi-missing-where-no-card-is" in messages) is is_told
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        ("gcsfs 2025.3.2 requires fsspec==2025.3.2, but you have fsspec 2024.9.0 which is incompatible.", True),
+        ("google-colab 1.0.0 requires pandas==2.2.2, but you have pandas 2.3.0 which is incompatible.", True),
+        ("torchvision 0.20.1 requires torch==2.5.1, but you have torch 2.6.0 which is incompatible.", False),
+    ],
+)
+def test_versions_that_clash_are_no_fault_unless_they_are_of_torch(line, is_told, tmp_path):
+    head = "ERROR: pip's dependency resolver does not currently take into account all the packages that are installed."
+    _answer, messages = named(tmp_path, f"{head} This behaviour is the source of the following dependency conflicts.\n{line}\n")
+    assert ("pip-lists-packages-of-before" in messages) is is_told

@@ -186,7 +186,7 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
     """What may worry somebody and is without consequence; not worth a word beside what is wrong, nor where nobody pasted it."""
     if not facts.pasted or any(finding.severity != "note" and not is_guess(finding) for finding in findings):
         return []
-    rows = [row for row in signatures_of(heard_in(facts)) if row.meaning and is_idle(row, facts)]
+    rows = [row for row in signatures_of(heard_in(facts)) if row.meaning and _is_told(row, facts)]
     return [
         HarmlessMessage(
             symptom=row.id, program=row.program, said=_words_of(row, symptom), meaning=_(row.meaning), works=row.id in SHOWN_AT_WORK
@@ -194,6 +194,11 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
         for row in rows
         for symptom in facts.heard(row.id)[:1]
     ]
+
+
+def _is_told(row: Signature, facts: Facts) -> bool:
+    """Whether what a message means holds here: of one that names others only beside one of them."""
+    return is_idle(row, facts) and (not row.idle_beside or not facts.ids.isdisjoint(row.idle_beside))
 
 
 def _words_of(row: Signature, symptom: Symptom) -> str:

@@ -7,7 +7,7 @@ from rigup.diagnosis.looking import Look
 from rigup.diagnosis.shown import look, maker, shown_names, system, values
 from rigup.diagnosis.wording import filled, holes
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.questions import Asked, Question, Told, asked_in, without_questions
+from rigup.knowledge.questions import Asked, Question, Told, asked_in, without_commands, without_questions
 from rigup.knowledge.text_classifier import fails
 from rigup.language import _
 from rigup.machine.store import Facts
@@ -82,7 +82,7 @@ def _fails_besides(one: Asked, text: Text) -> bool:
     body = without_questions(text.body)
     for form in one.row.outputs:
         body = re.sub(form, lambda found: found[0] if len(found[0]) > _OUTPUT else "", body, flags=re.MULTILINE)
-    return fails(body)
+    return fails(without_commands(body))
 
 
 def _told(asked: Iterable[Asked], facts: Facts) -> list[AnsweredQuestion]:

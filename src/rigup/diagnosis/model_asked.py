@@ -15,7 +15,7 @@ from rigup.knowledge.questions import spaced
 from rigup.knowledge.speeds import data_sheet
 from rigup.sizes import gibibytes
 
-_PARAMETERS = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,4}(?:[.,]\d{1,2})?) ?[bBБ](?![A-Za-z])")
+PARAMETERS = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,4}(?:[.,]\d{1,2})?) ?[bBБ](?![A-Za-z])")
 _SIZE = lazy_regex(r"(\d{1,4}(?:\.\d{1,2})?)b")
 _ACTIVE = lazy_regex(r"-a(\d{1,3}(?:\.\d{1,2})?)b")
 _GIGABYTES = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,3}) ?(?:GB|GiB|G|ГБ|Гб)(?![A-Za-z])")
@@ -25,7 +25,7 @@ _TOKENS = lazy_regex(
     re.IGNORECASE,
 )
 _ROOM = 0.1  # share of a card's memory that has to be left beside the weights, for the context and the buffers
-_RUNTIME = 1 << 30  # bytes that an engine takes beside weights and cache, at most, for contexts of usual length
+RUNTIME = 1 << 30  # bytes that an engine takes beside weights and cache, at most, for contexts of usual length
 _NUMBER = 2  # bytes of each of a cache's numbers, unless told otherwise
 _PAGE = 256  # tokens, of which lengths are multiples where they are no thousands
 _STEP = 1000  # tokens to which a length is rounded
@@ -45,13 +45,6 @@ class _Precision(msgspec.Struct, frozen=True):
     said: str
     type: str
     usual: str = ""
-
-
-class Training(msgspec.Struct, frozen=True):
-    """A way to train, and the bytes that it takes for each parameter beside activations."""
-
-    id: str
-    bytes: float
 
 
 class _Decode(msgspec.Struct, frozen=True):
@@ -77,7 +70,7 @@ def size_of(count: float) -> str:
     return gibibytes(int(count)) if count else ""
 
 
-def _shape(seen: Look) -> Shape | None:
+def shape_meant(seen: Look) -> Shape | None:
     """The well-known model that the question names, or that an output of the text does."""
     for said in (spaced(seen.asked.near), seen.asked.said.get("model", "")):
         for line in said.splitlines()[::-1]:
@@ -87,13 +80,13 @@ def _shape(seen: Look) -> Shape | None:
 
 
 def _model(seen: Look) -> str:
-    shape = _shape(seen)
+    shape = shape_meant(seen)
     return shape.name if shape else ""
 
 
-def _parameters(seen: Look) -> float:
+def parameters(seen: Look) -> float:
     """Of the model that is asked about, in thousand millions; 0 where none is named."""
-    found = _PARAMETERS.search(spaced(seen.asked.near)) or _SIZE.fullmatch(shape.size if (shape := _shape(seen)) else "")
+    found = PARAMETERS.search(spaced(seen.asked.near)) or _SIZE.fullmatch(shape.size if (shape := shape_meant(seen)) else "")
     return float(found[1].replace(",", ".")) if found else 0.0
 
 
@@ -110,7 +103,8 @@ def _usual(which: str) -> str:
 
 
 def _likely_type(seen: Look) -> str:
-    return _type(seen) or _usual("coarse")
+    shape = shape_meant(seen)
+    return _type(seen) or (shape.published if shape and shape.published and _bytes_each(shape.published) else _usual("coarse"))
 
 
 def _bytes_each(of: str) -> float:
@@ -120,7 +114,7 @@ def _bytes_each(of: str) -> float:
 
 def _weights(seen: Look, of: str) -> int:
     """Bytes of the model's weights in a type; 0 where model or type is not named."""
-    return int(_parameters(seen) * 1e9 * _bytes_each(of))
+    return int(parameters(seen) * 1e9 * _bytes_each(of))
 
 
 def _left(seen: Look, low: float, high: float) -> int:
@@ -142,12 +136,12 @@ def _largest(of: str) -> Callable[[Look], str]:
 
 def _token(seen: Look) -> int:
     """Bytes of the cache for one token, of models all of whose layers keep all that went before; 0 for others."""
-    shape = _shape(seen)
+    shape = shape_meant(seen)
     plain = shape and not (shape.window or shape.rank or shape.state or shape.every or shape.attends)
     return 2 * _NUMBER * shape.layers * shape.shared * shape.length if shape and plain else 0
 
 
-def _asked_tokens(seen: Look) -> int:
+def asked_tokens(seen: Look) -> int:
     """The length of context that the question names."""
     found = _TOKENS.search(spaced(seen.asked.sentence)) or _TOKENS.search(spaced(seen.asked.near))
     if not found:
@@ -159,8 +153,8 @@ def _asked_tokens(seen: Look) -> int:
 
 def _most_tokens(seen: Look) -> int:
     """How many tokens of context have room beside the weights."""
-    each, shape = _token(seen), _shape(seen)
-    room = _left(seen, 0, 1) - _RUNTIME
+    each, shape = _token(seen), shape_meant(seen)
+    room = _left(seen, 0, 1) - RUNTIME
     return min(room // each, shape.context) if each and shape and room > 0 else 0
 
 
@@ -171,17 +165,26 @@ def _context(seen: Look) -> str:
 
 def _asked_context(seen: Look, fits: bool) -> str:
     """The named length in tokens, where it fits, or where it does not."""
-    asked, most = _asked_tokens(seen), _most_tokens(seen)
+    asked, most = asked_tokens(seen), _most_tokens(seen)
     known = asked and _token(seen) and shown_memory(seen)
     return f"{asked:,}".replace(",", " ") if known and (asked <= most) is fits else ""
 
 
+def _active(shape: Shape) -> float:
+    """Thousand millions of parameters that a token passes in a model of experts whose name does not tell; 0 for layers of other kinds."""
+    if shape.rank or shape.state or shape.dense or shape.common or not shape.used:
+        return 0.0
+    attention = 2 * shape.width * shape.length * (shape.heads + shape.shared)
+    experts = shape.used * 3 * shape.width * (shape.narrow or shape.inner)
+    return (shape.layers * (attention + experts) + shape.words * shape.width) / 1e9
+
+
 def _rates(seen: Look) -> tuple[float, float, float]:
     """Tokens a second, the least and the most that are usual, and bytes a second of the memory; zeros where nobody knows."""
-    shape, sheet = _shape(seen), seen.card and data_sheet(seen.card.name, seen.card.vram or None)
+    shape, sheet = shape_meant(seen), seen.card and data_sheet(seen.card.name, seen.card.vram or None)
     experts = bool(shape and shape.experts)
     active = _ACTIVE.search(shape.name if shape else "")
-    count = float(active[1]) if active else 0.0 if experts else _parameters(seen)
+    count = float(active[1]) if active else _active(shape) if experts and shape else parameters(seen)
     if not (sheet and sheet.bandwidth and count):
         return 0.0, 0.0, 0.0
     backend = "metal" if seen.card and seen.card.vendor == "apple" else ""
@@ -227,7 +230,7 @@ def _peak(seen: Look) -> float:
 
 def _tokens_an_hour(seen: Look) -> str:
     """Millions of tokens that are trained on in an hour, at the usual share of the peak."""
-    weights = _parameters(seen) * 1e9
+    weights = parameters(seen) * 1e9
     rate = _peak(seen) * _USUAL_SHARE / (_OPERATIONS * weights) * 3600 / 1e6 if weights else 0.0
     return f"{rate:.3g}" if rate else ""
 
@@ -240,14 +243,16 @@ def _cards_that_hold(seen: Look) -> str:
 
 def _of_a_mac(seen: Look) -> int:
     """Gigabytes that macOS lets the GPU hold of those that the question names."""
-    found = _GIGABYTES.search(spaced(seen.asked.near))
-    whole = int(found[1]) if found else 0
+    whole = int(_named_memory(seen) or 0)
     return whole * 2 // 3 if whole <= _SMALL_MAC else whole * 3 // 4
 
 
 def _named_memory(seen: Look) -> str:
+    """Gigabytes of a Mac: as the question has them, or of which what Metal lends is the usual share."""
     found = _GIGABYTES.search(spaced(seen.asked.near))
-    return found[1] if found else ""
+    lent = float(seen.asked.said.get("working", "0")) * 1e6 / _GIB
+    small = round(lent * 3 / 2)
+    return found[1] if found else str((small if small <= _SMALL_MAC else round(lent * 4 / 3)) or "")
 
 
 def _mac_limit(seen: Look) -> str:
@@ -257,17 +262,9 @@ def _mac_limit(seen: Look) -> str:
     return str(left * 1024) if left > _of_a_mac(seen) else ""
 
 
-def _trained(way: str) -> Callable[[Look], str]:
-    def bytes_of(seen: Look) -> str:
-        rows = tables.rows("questions", "training", Training)
-        return size_of(next(row.bytes for row in rows if row.id == way) * _parameters(seen) * 1e9)
-
-    return bytes_of
-
-
 OF_MODELS: dict[str, Callable[[Look], Any]] = {
     "model": _model,
-    "parameters": lambda seen: f"{_parameters(seen):g}" if _parameters(seen) else "",
+    "parameters": lambda seen: f"{parameters(seen):g}" if parameters(seen) else "",
     "type": _type,
     "likely_type": _likely_type,
     "weights": lambda seen: size_of(_weights(seen, _type(seen))),
@@ -285,7 +282,7 @@ OF_MODELS: dict[str, Callable[[Look], Any]] = {
     "context": _context,
     "context_that_fits": lambda seen: _asked_context(seen, fits=True),
     "context_too_long": lambda seen: _asked_context(seen, fits=False),
-    "context_bytes": lambda seen: size_of(_asked_tokens(seen) * _token(seen)),
+    "context_bytes": lambda seen: size_of(asked_tokens(seen) * _token(seen)),
     "rate_low": _rate(0),
     "rate_high": _rate(1),
     "bandwidth": lambda seen: f"{_rates(seen)[2] / 1e9:.0f}" if _rates(seen)[2] else "",
@@ -300,7 +297,4 @@ OF_MODELS: dict[str, Callable[[Look], Any]] = {
     "named_memory": _named_memory,
     "share_of_a_mac": lambda seen: str(_of_a_mac(seen) or ""),
     "mac_limit": _mac_limit,
-    "trained_full": _trained("full"),
-    "trained_lora": _trained("lora"),
-    "trained_qlora": _trained("qlora"),
 }

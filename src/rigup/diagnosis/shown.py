@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from rigup.diagnosis.capacity_asked import OF_CAPACITY
 from rigup.diagnosis.looking import Card, Look
 from rigup.diagnosis.model_asked import OF_MODELS, shown_memory, size_of
 from rigup.knowledge.abilities import Ability, abilities_named, has_ability
@@ -34,6 +35,7 @@ _CARD = lazy_regex(
 _CUDA = lazy_regex(r"(?<![\d.])(?P<whole>1[0-3]\.\d)(?![\d])|\bcu(?P<major>1[0-3])(?P<minor>\d)\b")
 _REST, _PEAKS = 200, 1.25  # watts of a machine beside its cards, and the share for short peaks
 _HALF = 0.6  # of a card's memory, that leaves room for a larger batch
+_NEAR = 0.8  # share of the greater of two rates from which they are about equal
 _SERIES = ("RTX", "GTX")
 _BARE = 4  # digits of a product whose series people leave out
 _MOST_NAMES = 12  # of one question, that are looked up
@@ -121,6 +123,13 @@ def _sheet_of(card: Card) -> str:
     rate = sheet.rates.get("bfloat16") or sheet.rates.get("float16") or sheet.rates.get("float32")
     parts = [gibibytes(card.vram) if card.vram else "", f"{sheet.bandwidth / 1e9:.0f} GB/s", f"{rate / 1e12:.0f} TFLOP/s" if rate else ""]
     return f"{card.name}: " + ", ".join(filter(None, parts))
+
+
+def _alike(seen: Look) -> str:
+    """Two rates that the text tells of the same work on two cards, where they are near each other: no data sheet says more of them."""
+    own, others = (float(seen.asked.said.get(name, "0")) for name in ("rate", "others"))
+    is_near = min(own, others) >= _NEAR * max(own, others) > 0
+    return f"{own:g} / {others:g} {seen.asked.said.get('unit', '')}".strip() if is_near else ""
 
 
 def _is_like(card: Card, other: Card) -> bool:
@@ -367,9 +376,11 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "served_card": _served,
     "branch": _branch,
     "sheets": _sheets,
+    "alike": _alike,
     "used_with_room": _used_with_room,
     "supply": _supply(0),
     "supply_of_more": _supply(1),
     "wanted_type": lambda seen: (seen.asked.said.get("wanted") or seen.asked.said.get("type", "")).lower(),
     **OF_MODELS,
+    **OF_CAPACITY,
 }

@@ -27,7 +27,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         says: id of the row of which this is another wording, or "": it is heard as that one, with its scope, place and facts.
         harmless: known to be without consequence; with `means` a note, which is more only where a rule finds more.
         meaning: a sentence for people who worry about it, of a harmless one; "" where it is not worth a word.
-        idle_beside: ids of which one makes it harmless, heard in the same look.
+        idle_beside: ids of which one makes it harmless, heard in the same look; of a harmless row those beside which its `meaning` is told.
         tags: concepts that it is one wording of; a rule asks for all that carry one.
         needs: words without which the regular expression matches nowhere (see `needs.needed`).
 

@@ -114,6 +114,7 @@ class Asked(NamedTuple):
         said: what the text says of the row's holes.
         whole: whether the sentence asks it by itself, without those around it.
         shown: whether it is known by the outputs that the text shows.
+        again: later sentences that ask the same.
 
     """
 
@@ -123,6 +124,7 @@ class Asked(NamedTuple):
     said: dict[str, str]
     whole: bool = False
     shown: bool = False
+    again: str = ""
 
     @property
     def lines(self) -> list[str]:
@@ -161,13 +163,18 @@ def asked_in(text: str, shown: str = "") -> list[Asked]:
     asking = _forms("asking")
     rows = questions()
     asked: dict[str, _Window] = {}
+    again: dict[str, str] = {}
     for window in _windows(text, asking):
         for row in _meant(rows, window, shown):
-            asked.setdefault(row.id, window)
+            if asked.setdefault(row.id, window) is not window:
+                again[row.id] = f"{again.get(row.id, '')} {window.sentence}"
     seen = _shown(rows, text)
     of_outputs = {one.row.id for one in seen}
     by_id = {row.id: row for row in rows}
-    found = [Asked(by_id[id_], *window, _said(by_id[id_], text), _is_whole(by_id[id_], window)) for id_, window in asked.items()]
+    found = [
+        Asked(by_id[id_], *window, _said(by_id[id_], text), _is_whole(by_id[id_], window), again=again.get(id_, ""))
+        for id_, window in asked.items()
+    ]
     others = [one for one in found if one.row.id not in of_outputs and _lies_within(one)]
     known = sorted([*seen, *(one for one in others if not one.row.last)], key=lambda one: text.find(one.sentence))
     return [*known[:_MOST_KNOWN], *(one for one in others if one.row.last)]
@@ -210,6 +217,11 @@ def without_questions(text: str) -> str:
     forms = _forms("asking", "worrying")
     lines = text.splitlines()
     return "\n".join(line for line in lines if _TYPED.match(line) or _ERROR.search(line) or not any(form.search(line) for form in forms))
+
+
+def without_commands(text: str) -> str:
+    """The text without the lines that were typed at a prompt: who greps for "error" has had none."""
+    return "\n".join(line for line in text.splitlines() if not _PROMPT.match(line))
 
 
 def without_worries(text: str, is_more: Callable[[str], bool]) -> str:
