@@ -84,7 +84,7 @@ _ONE_CARD = lazy_regex(r"\bnvidia-smi (?:[^\n|]{0,80} )?(?:-i|--id)[ =](\d{1,3})
 _HEAD = r"^[ \t]*GPU (?P<address>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]) *$"
 
 
-@reads(adds=(Driver, Gpu), marks=("NVSMI LOG", "Product Name", "Attached GPUs"))
+@reads(adds=(Driver, Gpu), marks=("NVSMI LOG", "Product Name", "Attached GPUs", "Remapped Rows", "Retired Pages"))
 def nvidia_report(text: Text) -> Statements:
     """`nvidia-smi -q`, whole or in part; sections count by their head lines, as pasting may lose the indent."""
     heads = list(text.each(_HEAD))[:_MOST]

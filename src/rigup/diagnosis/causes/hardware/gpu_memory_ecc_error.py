@@ -34,6 +34,12 @@ mends("gpu-memory-ecc-error")(index_of_the_card)
 
 
 @mends("gpu-memory-ecc-error")
+def card_of_the_report(knew: Params, gpu: Gpu = one(vendor="nvidia", remap_pending=True)) -> Params:
+    """Where no number is told, its place is."""
+    return {"index": gpu.pci_address} if knew.get("index") is None else {}
+
+
+@mends("gpu-memory-ecc-error")
 def what_is_left_to_do(
     knew: Params,
     broken: Symptom | None = seen(tag="gpu-cells-broken"),
