@@ -180,7 +180,7 @@ KINDS: dict[str, Kind] = {
     "see-quota": _check(_("it worked if this shows your account well below its limit, and what failed runs through"), ("quota", "-s")),
     "see-package": _check(
         _("it worked if this, with the Python of the new environment, tells a version; the program is started with that Python, too"),
-        ("python", "-m", "pip", "show", "{package}"),
+        ("python", "-c", "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))", "{package}"),
         params=("package",),
     ),
     "see-engine": _check(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),

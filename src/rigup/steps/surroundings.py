@@ -460,13 +460,13 @@ KINDS: dict[str, Kind] = {
         undo=(("rmdir", "{folder}"),),
     ),
     "move-into-folder": Kind(
-        _("stop {service}, and move what lies in {source} there"),
-        ("source", "folder", "service"),
+        _("stop {service}, and move what lies in {path} there"),
+        ("path", "folder", "service"),
         "kernel",
         root=True,
         tag="caution",
-        commands=(("systemctl", "stop", "{service}"), ("sh", "-c", _MOVE_ALL, "sh", "{source}", "{folder}")),
-        undo=(("sh", "-c", _MOVE_ALL, "sh", "{folder}", "{source}"),),
+        commands=(("systemctl", "stop", "{service}"), ("sh", "-c", _MOVE_ALL, "sh", "{path}", "{folder}")),
+        undo=(("sh", "-c", _MOVE_ALL, "sh", "{folder}", "{path}"),),
     ),
     "fewer-checkpoints": Kind(
         _("keep fewer checkpoints ({option} of the transformers trainer), or write them to a disk with room; the command shows which has"),
