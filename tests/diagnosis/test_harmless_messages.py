@@ -109,15 +109,13 @@ def test_no_row_hides_what_is_wrong_beside_it(tmp_path):
 
 @pytest.mark.parametrize(
     ("slow", "operator", "severity"),
-    [
-        ("", "aten::nonzero", "note"),
-        ("training is very slow\n", "aten::nonzero", "warning"),
-        ("", "aten::lerp.Scalar_out", "warning"),
-    ],
+    [("", "aten::nonzero", "note"), ("training is very slow\n", "aten::nonzero", "warning"), ("", "aten::lerp.Scalar_out", "warning")],
 )
 def test_an_operator_of_directml_on_the_processor_is_a_fault_where_it_costs(tmp_path, slow, operator, severity):
     """Speed is missed, or an optimizer pays for it at every step though it has a plain form."""
-    falls_back = f"UserWarning: The operator '{operator}' is not currently supported on the DML backend and will fall back to run on the CPU."
+    falls_back = (
+        f"UserWarning: The operator '{operator}' is not currently supported on the DML backend and will fall back to run on the CPU."
+    )
     answer, _messages = named(tmp_path, f"torch-directml on a RX 6600\n{slow}{falls_back}\n")
     assert [finding["severity"] for finding in answer["findings"]] == [severity]
 
