@@ -161,6 +161,7 @@ def _resolvers() -> list[tuple[str, str]]:
         ("JupyterFolder.path", _JUPYTER),
         ("Platform.release", _RELEASE),
         ("PythonEnv.prefix", _prefixes()),
+        ("JupyterKernel.python", _kernels()),
         ("UnitFile.path", _assign("UnitFile_path", [_unit_files()])),
         ("SearchPath.path", _assign("SearchPath_path", _search_paths())),
         ("LoaderEntry.path", _LOADER),
@@ -212,12 +213,18 @@ def _prefixes() -> str:
     ends = ("/pyvenv.cfg", "/conda-meta", "-packages")
     found = _paths_of(["PythonEnv"], lambda path: path.at("").endswith(ends) and path.hole != "PythonEnv.prefix")
     lists = _paths_of(["PythonEnv"], lambda path: path.at("").endswith("environments.txt"))
-    kernels = _paths_of(["JupyterKernel"], lambda path: not path.listed)
+    kernels = _paths_of(["JupyterKernel"], lambda path: not path.listed and path.hole != "JupyterKernel.python")
     python = 'inside \'s~.*"\\(/[^"]*\\)/bin/python[0-9.]*".*~\\1~p\''
     active = 'for p in "${VIRTUAL_ENV-}" "${CONDA_PREFIX-}"; do case $p in /?*) printf \'%s\\n\' "${p%/}" ;; esac; done'
     first = [active, "{\n" + _over(found, "paths") + "\n} | under", _over(lists, "inside 's~^/.~&~p'")]
     again = ["printf '%s\\n' \"$PythonEnv_prefix\"", _over(kernels, python)]
     return _assign("PythonEnv_prefix", first) + "\n" + _assign("PythonEnv_prefix", again)
+
+
+def _kernels() -> str:
+    """The interpreters of notebooks' kernels."""
+    kernels = _paths_of(["JupyterKernel"], lambda path: not path.listed and path.hole != "JupyterKernel.python")
+    return _assign("JupyterKernel_python", [_over(kernels, 'inside \'s~.*"\\(/[^"]*/python[0-9.]*\\)".*~\\1~p\'')])
 
 
 def _unit_files() -> str:

@@ -23,7 +23,7 @@ def mps_answers(text: Text) -> Statements:
     spots = [spot for spot in asked if _TRUTH.search(text.body, spot, spot + 160)]
     for field, question in _QUESTIONS.items():
         for hit in text.near(question + _ANSWER, spots, lines=2):
-            line = hit.where().text
+            line = text.where(hit.start).text
             if not ("is_built" in line and "is_available" in line):  # two questions in one line have two answers in the next
                 yield hit.states(Torch, **{field: hit["value"] == "True"})
 
