@@ -294,8 +294,10 @@ KINDS: dict[str, Kind] = {
         ("python",),
         network=True,
         commands=(
-            ("env", "CONDA_SUBDIR=osx-arm64", "conda", "create", "-y", "-n", "native", "python={python}"),  # --subdir came with 23.10
+            # --subdir came with conda 23.10; an environment without packages has no platform yet.
+            ("conda", "create", "-y", "-n", "native"),
             ("conda", "run", "-n", "native", "conda", "config", "--env", "--set", "subdir", "osx-arm64"),
+            ("conda", "run", "-n", "native", "conda", "install", "-y", "python={python}"),
         ),
         undo=(("conda", "env", "remove", "-y", "-n", "native"),),
     ),
