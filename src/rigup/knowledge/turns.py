@@ -10,25 +10,33 @@ from rigup.knowledge import tables
 Kind = Literal["now", "then"]
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """How people say in one language that what follows is of another time.
+class _Phrase(msgspec.Struct, frozen=True, kw_only=True):
+    """How people say something in one language.
 
     Attributes:
-        kind: "now" after a change, "then" before it or elsewhere.
-        regex: tried on each line, whatever the case of its letters.
-        example: a line that it knows.
-        near_miss: a line that it does not.
+        regex: whatever the case of its letters.
+        example: what it knows.
+        near_miss: what it does not.
 
     """
 
     language: str
-    kind: Kind
     regex: str
     example: str = ""
     near_miss: str = ""
     source: str = ""
     checked: str = ""
     how: str = ""
+
+
+class Turn(_Phrase, frozen=True, kw_only=True):
+    """That what follows is of another time: `kind` is "now" after a change, "then" before it or elsewhere. Tried on each line."""
+
+    kind: Kind
+
+
+class Removal(_Phrase, frozen=True, kw_only=True):
+    """That something was tried in an environment of its own, which they removed again: from the words for the one to those for the other."""
 
 
 @tables.remembered
@@ -59,25 +67,6 @@ def turn_of(line: str) -> Kind | None:
 
 
 _LONGEST = 600  # characters of a line that are read
-
-
-class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    """How people say in one language that something was tried in an environment of its own, which they removed again.
-
-    Attributes:
-        regex: from the words for that environment to those for its removal, whatever the case of letters.
-        example: what it knows.
-        near_miss: what it does not.
-
-    """
-
-    language: str
-    regex: str
-    example: str = ""
-    near_miss: str = ""
-    source: str = ""
-    checked: str = ""
-    how: str = ""
 
 
 @tables.remembered
