@@ -137,14 +137,8 @@ def _limit(value: Number) -> int | None:
     return number(value) or None
 
 
-def _job(raw: forms.RawJob) -> Job:
-    states = upper(raw.job_state)
-    count, bound = array_tasks(raw.array_task_string)
-    task = number(raw.array_task_id)
-    array = stamp(raw.array_job_id)
-    pending = states[:1] == ("PENDING",)
-    nodes = () if pending else expand(raw.nodes)
-    asked = Asked(
+def _asked(raw: forms.RawJob, nodes: tuple[str, ...]) -> Asked:
+    return Asked(
         detail=tuple(raw.gres_detail or ()),
         per_node=raw.tres_per_node,
         per_job=raw.tres_per_job,
@@ -157,6 +151,16 @@ def _job(raw: forms.RawJob) -> Job:
         memory_per_node=_mebibytes(raw.memory_per_node),
         memory_per_cpu=_mebibytes(raw.memory_per_cpu),
     )
+
+
+def _job(raw: forms.RawJob) -> Job:
+    states = upper(raw.job_state)
+    count, bound = array_tasks(raw.array_task_string)
+    task = number(raw.array_task_id)
+    array = stamp(raw.array_job_id)
+    pending = states[:1] == ("PENDING",)
+    nodes = () if pending else expand(raw.nodes)
+    asked = _asked(raw, nodes)
     gpus, gpus_each, memory = worked_out(asked)
     return Job(
         id=number(raw.job_id) or 0,

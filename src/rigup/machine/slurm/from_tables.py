@@ -92,6 +92,22 @@ def _jobs(rows: list[Row], dump: Dump, zone: tzinfo) -> None:
     dump.jobs = [job for row in rows if (job := _job(row, zone))]
 
 
+def _asked(row: Row, count_of_nodes: int) -> Asked:
+    return Asked(
+        detail=(),
+        per_node=row.get("TRES_PER_NODE") or row.get("GRES"),
+        per_job=row.get("TRES_PER_JOB"),
+        per_task=row.get("TRES_PER_TASK"),
+        required=None,
+        allocated=row.get("TRES_ALLOC"),
+        node_count=count_of_nodes,
+        tasks=whole(row.get("TASKS")),
+        cpus=whole(row.get("CPUS")),
+        memory_per_node=size(row.get("MIN_MEMORY", "").rstrip("cn")) or None,
+        memory_per_cpu=None,
+    )
+
+
 def _job(row: Row, zone: tzinfo) -> Job | None:
     number, _, rest = row.get("JOBID", "").partition("_")
     head = whole(number.partition("+")[0])
@@ -107,19 +123,7 @@ def _job(row: Row, zone: tzinfo) -> Job | None:
     waiting = state == "PENDING"
     nodes = () if waiting or where.startswith("(") else expand(where)
     count_of_nodes = whole(row.get("NODES")) or len(nodes) or 1
-    asked = Asked(
-        detail=(),
-        per_node=row.get("TRES_PER_NODE") or row.get("GRES"),
-        per_job=row.get("TRES_PER_JOB"),
-        per_task=row.get("TRES_PER_TASK"),
-        required=None,
-        allocated=row.get("TRES_ALLOC"),
-        node_count=count_of_nodes,
-        tasks=whole(row.get("TASKS")),
-        cpus=whole(row.get("CPUS")),
-        memory_per_node=size(row.get("MIN_MEMORY", "").rstrip("cn")) or None,
-        memory_per_cpu=None,
-    )
+    asked = _asked(row, count_of_nodes)
     gpus, gpus_each = asked.gpus()
     reason = row.get("REASON") or (where[1:-1] if where.startswith("(") else "")
     array = whole(row.get("ARRAY_JOB_ID")) if task_text != "N/A" else None
