@@ -18,7 +18,7 @@ from small_world import World, forked, needed, picture
 
 from rigup.cli import run
 from rigup.schemas.shared import Step
-from rigup.steps import KINDS, make, make_as
+from rigup.steps import make, make_as
 
 Steps = list[dict[str, Any]]
 _CHANGES = ("os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.chmod", "shutil.move")
@@ -30,21 +30,21 @@ def quick(path: Path, text: str) -> dict[str, Any]:
     """A step that writes a file, at once."""
     command = ("sh", "-c", 'mkdir -p "$(dirname "$1")" && printf "%s\n" "$2" > "$1"', "sh", str(path), text)
     params = {"program": str(path), "proxy": text}
-    return needed(make_as("tell-proxy", params, KINDS, (command,), (), writes=(str(path),)))
+    return needed(make_as("tell-proxy", params, (command,), (), writes=(str(path),)))
 
 
 def package(environment: Path, name: str) -> dict[str, Any]:
     """A step that puts a package into an environment, at once."""
     script = 'mkdir -p "$1/lib/python3/site-packages/$2-1.dist-info" && printf "%s\n" "$2" > "$1/lib/python3/$2"'
     params = {"python": f"{environment}/bin/python", "packages": name}
-    return needed(make_as("install-into-environment", params, KINDS, (("sh", "-c", script, "sh", str(environment), name),)))
+    return needed(make_as("install-into-environment", params, (("sh", "-c", script, "sh", str(environment), name),)))
 
 
 def new_environment(environment: Path) -> dict[str, Any]:
     """A step that makes an environment."""
     script = 'mkdir -p "$1/bin" && printf "home = /usr\n" > "$1/pyvenv.cfg" && printf "#!%s/bin/python\n" "$1" > "$1/bin/tool"'
     params = {"environment": str(environment), "python": "3", "starter": "python3"}
-    return needed(make_as("make-environment", params, KINDS, (("sh", "-c", script, "sh", str(environment)),)))
+    return needed(make_as("make-environment", params, (("sh", "-c", script, "sh", str(environment)),)))
 
 
 def first_run(world: World) -> Steps:
@@ -56,7 +56,7 @@ def second_run(world: World) -> Steps:
     """The run that dies: files before and after an environment that is changed."""
     env, files = world.environment, world.files
     satisfied = {**new_environment(env), "state": "satisfied"}
-    link = needed(make("link-folder", {"path": str(files / "old-link"), "target": str(files / "target")}, KINDS))
+    link = needed(make("link-folder", {"path": str(files / "old-link"), "target": str(files / "target")}))
     written = [quick(files / "new/a.conf", "one"), quick(files / "kept.conf", "two"), link]
     return [*written, satisfied, package(env, "beta"), package(env, "gamma"), quick(files / "new/b.conf", "three")]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from answer_data import as_data
 from rigup.cli import run
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import Step, make, make_as
 
 HERE = Path(__file__).parent
 _WRITE = '$PAUSE; mkdir -p "$(dirname "$1")"; printf "%s\\n" "$2" > "$1"; $PAUSE'
@@ -30,36 +30,36 @@ def writing(path: Path, text: str) -> dict[str, Any]:
     """A step that writes a file, with its folder."""
     params = {"program": str(path), "proxy": text}
     argv = (("sh", "-c", _WRITE, "sh", str(path), text),)
-    return needed(make_as("tell-proxy", params, KINDS, argv, (), writes=(str(path),)))
+    return needed(make_as("tell-proxy", params, argv, (), writes=(str(path),)))
 
 
 def linking(path: Path, target: Path) -> dict[str, Any]:
     """A step that makes a link."""
-    return needed(make("link-folder", {"path": str(path), "target": str(target)}, KINDS))
+    return needed(make("link-folder", {"path": str(path), "target": str(target)}))
 
 
 def beginning(environment: str) -> dict[str, Any]:
     """A step that makes an environment, in two acts."""
     params = {"environment": environment, "python": "3", "starter": "python3"}
-    return needed(make_as("make-environment", params, KINDS, (("sh", "-c", _BEGIN, "sh", environment),)))
+    return needed(make_as("make-environment", params, (("sh", "-c", _BEGIN, "sh", environment),)))
 
 
 def adding(environment: str, package: str) -> dict[str, Any]:
     """A step that puts a package into it."""
     params = {"python": environment + "/bin/python", "packages": package}
     argv = (("sh", "-c", _ADD, "sh", environment, package),)
-    return needed(make_as("install-into-environment", params, KINDS, argv))
+    return needed(make_as("install-into-environment", params, argv))
 
 
 def failing() -> dict[str, Any]:
     """A step whose command fails."""
     params = {"program": "nothing", "proxy": "none"}
-    return needed(make_as("tell-proxy", params, KINDS, (("sh", "-c", "echo No space left on device >&2; exit 3"),), ()))
+    return needed(make_as("tell-proxy", params, (("sh", "-c", "echo No space left on device >&2; exit 3"),), ()))
 
 
 def restarting() -> dict[str, Any]:
     """A restart in the middle."""
-    return needed(make("restart-machine", {}, KINDS))
+    return needed(make("restart-machine", {}))
 
 
 def needed(step: Step) -> dict[str, Any]:

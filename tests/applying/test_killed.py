@@ -16,7 +16,7 @@ import pytest
 from small_world import World, adding, beginning, linking, needed, picture, writing
 
 from rigup.plan.applying.child import of_run, started_at, tagged
-from rigup.steps import KINDS, make_as
+from rigup.steps import make_as
 
 Steps = list[dict[str, Any]]
 pytestmark = pytest.mark.slow
@@ -124,7 +124,7 @@ def test_who_asks_a_run_to_end_finds_things_as_they_were(tmp_path: Path, number:
     world = World(tmp_path)
     steps = prepared(world)
     env, earlier = str(world.environment), len(world.events())
-    slow = needed(make_as("install-into-environment", steps[4]["params"], KINDS, (("sleep", "30"),)))
+    slow = needed(make_as("install-into-environment", steps[4]["params"], (("sleep", "30"),)))
     process = world.start([*steps[3:4], slow, adding(env, "gamma")], environment=True)
     while not any(event["what"] == "child" for event in world.events()[earlier:]) and process.poll() is None:
         time.sleep(0.01)

@@ -19,7 +19,7 @@ from small_world import World, needed
 from rigup.machine.host import Answer
 from rigup.machine.local import Local
 from rigup.plan.applying import edited, holdings
-from rigup.steps import KINDS, make, make_as
+from rigup.steps import make, make_as
 from tiny_environments import make_venv, make_wheel
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="files of POSIX")
@@ -54,7 +54,7 @@ def test_a_file_that_a_person_edited_since_is_kept_and_said(world: World, name: 
 
 def test_files_that_nobody_touched_are_not_kept(world: World) -> None:
     before = world.picture()
-    link = needed(make("link-folder", {"path": str(world.files / "l"), "target": str(world.files / "target")}, KINDS))
+    link = needed(make("link-folder", {"path": str(world.files / "l"), "target": str(world.files / "target")}))
     world.run([quick(world.files / "kept.conf", "rigup's"), quick(world.files / "new/a.conf", "new"), link])
     os.utime(world.files / "kept.conf")
     _status, said = world.rigup("undo", "--yes")
@@ -65,7 +65,7 @@ def test_files_that_nobody_touched_are_not_kept(world: World) -> None:
 
 def test_a_link_that_a_person_replaced_by_a_file_is_kept(world: World) -> None:
     path = world.files / "l"
-    world.run([needed(make("link-folder", {"path": str(path), "target": str(world.files / "target")}, KINDS))])
+    world.run([needed(make("link-folder", {"path": str(path), "target": str(world.files / "target")}))])
     path.unlink()
     path.write_text("mine")
     world.rigup("undo", "--yes")
@@ -141,7 +141,7 @@ def test_notes_in_a_folder_that_a_step_fetched_are_kept(world: World) -> None:
     folder = world.files / "program"
     fetch = ("sh", "-c", 'mkdir "$1" && echo theirs > "$1/main.py" && echo read > "$1/README"', "sh", str(folder))
     params = {"url": "https://example.org/x", "folder": str(folder)}
-    world.run([needed(make_as("clone-program", params, KINDS, (fetch,)))])
+    world.run([needed(make_as("clone-program", params, (fetch,)))])
     (folder / "main.py").write_text("patched")
     (folder / "notes").write_text("mine")
     status, said = world.rigup("undo", "--yes")
@@ -267,9 +267,7 @@ def test_what_a_person_does_while_a_run_is_under_way_is_in_what_it_makes(world: 
     text = f"echo meanwhile > {world.environment}/note; echo person > {world.environment}/both; sleep 0.02"
     params = {"python": f"{world.environment}/bin/python", "packages": "beta"}
     person = ("sh", "-c", text)
-    step = needed(
-        make_as("install-into-environment", params, KINDS, (("env", "sh", "-c", 'echo run > "$1/both"', "sh", str(world.environment)),))
-    )
+    step = needed(make_as("install-into-environment", params, (("env", "sh", "-c", 'echo run > "$1/both"', "sh", str(world.environment)),)))
     other = world.files / "go.sh"
     other.write_text(" ".join(person[2:]))
     step["commands"].append(["sh", str(other)])

@@ -15,7 +15,7 @@ from rigup.machine.host import Answer
 from rigup.plan.applying import traces
 from rigup.plan.applying.system_packages import Moved, distribution, moved, packages, plain_names, taking_back
 from rigup.plan.applying.traces import Sight, Traces
-from rigup.steps import KINDS, make_as
+from rigup.steps import make_as
 
 
 class Says:
@@ -153,7 +153,7 @@ def sources(tmp_path, monkeypatch):
     return folder
 
 
-STEP = make_as("add-package-source", {"provider": "somebody"}, KINDS, (("apt-get", "update"),))
+STEP = make_as("add-package-source", {"provider": "somebody"}, (("apt-get", "update"),))
 
 
 def run(argv: tuple[str, ...]) -> None:
@@ -217,7 +217,7 @@ def test_packages_that_came_into_an_environment_in_its_place_go_again(world: Wor
     there = python.parent / "list"
     there.write_text("traitlets 5\ntorch 2.6.0+cu124\n")
     argv = ((str(python), "-m", "pip", "install", "ipykernel", "traitlets"),)
-    step = needed(make_as("register-kernel", {"name": "project", "folder": str(world.files / "k")}, KINDS, argv, ()))
+    step = needed(make_as("register-kernel", {"name": "project", "folder": str(world.files / "k")}, argv, ()))
     status, said = world.run([step])
     assert status == 0, said
     assert there.read_text() == "torch 2.6.0+cu124\nipykernel 9\ntraitlets 9\n"
@@ -232,7 +232,7 @@ def test_packages_of_an_environment_that_is_gone_need_no_way_back(world: World) 
     python.chmod(0o755)
     (python.parent / "list").write_text("")
     argv = ((str(python), "-m", "pip", "install", "ipykernel"),)
-    step = needed(make_as("register-kernel", {"name": "project", "folder": str(world.files / "k")}, KINDS, argv, ()))
+    step = needed(make_as("register-kernel", {"name": "project", "folder": str(world.files / "k")}, argv, ()))
     assert world.run([step])[0] == 0
     shutil.rmtree(python.parent)
     status, said = world.rigup("undo", "--yes")

@@ -118,9 +118,9 @@ def test_a_finding_beside_the_stack_shows_the_doctors_own_steps_with_their_state
 def test_the_doctors_driver_step_is_spelt_out_for_the_distribution():
     from rigup.plan.mend import mended
     from rigup.stack.profile import read_profile
-    from rigup.steps import KINDS, make
+    from rigup.steps import make
 
-    asked = make("install-driver", {"vendor": "nvidia", "branch": "580"}, KINDS)
+    asked = make("install-driver", {"vendor": "nvidia", "branch": "580"})
     fix = Fix(title="", steps=[asked], check=FixCheck(title="", commands=[], where="here"))
     told = mended(fix, read_profile("RTX 4070, driver none, ubuntu 24.04, no root"))
     assert [step.kind for step in told.steps][:2] == ["install-driver-packages", "keep-branch"]

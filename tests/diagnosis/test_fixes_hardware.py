@@ -3,7 +3,7 @@
 import pytest
 
 from answer_data import diagnose
-from rigup.steps import KINDS
+from rigup.steps import step_kinds
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_the_manager_gets_the_drivers_version_where_none_is_shown(steps):
 
 
 def test_a_part_is_named_with_the_command_that_lists_it():
-    assert KINDS["name-mig-device"].commands == (("nvidia-smi", "-L"),)
+    assert step_kinds()["name-mig-device"].commands == (("nvidia-smi", "-L"),)
 
 
 def test_all_cards_are_let_go_where_nobody_tells_which(steps):
@@ -54,12 +54,12 @@ def test_all_cards_are_let_go_where_nobody_tells_which(steps):
 
 @pytest.mark.parametrize("kind", ["raise-shared-memory", "iommu-pass-through"])
 def test_a_title_leaves_the_restart_to_what_is_said_of_all_such_steps(kind):
-    assert KINDS[kind].restart
-    assert "restart" not in KINDS[kind].title
+    assert step_kinds()[kind].restart
+    assert "restart" not in step_kinds()[kind].title
 
 
 def test_an_argument_of_the_kernel_is_not_set_with_one_distributions_tool():
-    assert not KINDS["iommu-pass-through"].commands
+    assert not step_kinds()["iommu-pass-through"].commands
 
 
 @pytest.mark.parametrize(

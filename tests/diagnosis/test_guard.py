@@ -12,7 +12,7 @@ from rigup.diagnosis.guard import SAME_ANYWHERE
 from rigup.diagnosis.guard.changes import CHANGES
 from rigup.diagnosis.guard.refusals import REFUSALS
 from rigup.diagnosis.guard.setting import Setting
-from rigup.steps import KINDS, make
+from rigup.steps import make, step_kinds
 from ways_held import HELD, Way, broken
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -422,7 +422,7 @@ def test_words_that_are_the_same_anywhere_are_what_nothing_changes():
         for shared in (False, True)
     ]
     for name in SAME_ANYWHERE:
-        step = make(name, dict.fromkeys(KINDS[name].params, "fewer"), KINDS)
+        step = make(name, dict.fromkeys(step_kinds()[name].params, "fewer"))
         for setting in settings:
             assert all(change([step], setting) == [step] for change in CHANGES), name
             assert not any(refuses(step, setting) for refuses in REFUSALS), name

@@ -17,7 +17,7 @@ from rigup.diagnosis.rule_rows import RuleRow, operand, rule_rows, rules_of_rows
 from rigup.knowledge.doctor_tables import causes, signatures
 from rigup.knowledge.tags import tags
 from rigup.machine.kinds import Symptom
-from rigup.steps import KINDS
+from rigup.steps import step_kinds
 
 OWN = {"id", "about", "spread", "subject", "place", "fields", "get", "knows", "values", "watched"}
 
@@ -149,9 +149,9 @@ def test_every_tag_is_asked_for():
     sources = [path.read_text() for path in Path(diagnosis.__path__[0]).rglob("*.py")]
     asked = {word for text in sources for found in re.findall(r'tag="([^"]+)"', text) for word in found.split()}
     asked |= {word for row in rule_rows() for word in re.findall(r"'#([\w-]+)'", str(row.needs))}
-    asked |= {f"tried:{kind}" for kind in KINDS}  # what somebody did already is not offered again
+    asked |= {f"tried:{kind}" for kind in step_kinds()}  # what somebody did already is not offered again
     assert set(tags()) - asked == set()
-    assert asked - set(tags()) == {f"tried:{kind}" for kind in KINDS} - set(tags())
+    assert asked - set(tags()) == {f"tried:{kind}" for kind in step_kinds()} - set(tags())
 
 
 def test_a_process_that_forked_is_not_taken_for_a_faulty_driver(tmp_path):

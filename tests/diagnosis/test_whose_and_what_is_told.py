@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from answer_data import diagnose
 from rigup.diagnosis.causes.everyday.slurm_request_refused import associations
-from rigup.steps import KINDS
+from rigup.steps import step_kinds
 
 QUEUE = (
     "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n"
@@ -147,7 +147,7 @@ def test_what_is_a_way_is_not_told_to_be_in_vain(answered):
     finding = answered(MISMATCH)["findings"][0]
     assert kinds(answered(MISMATCH)) == [["reload-driver"], ["restart-machine"]]
     assert "ending" not in finding["in_vain"]
-    assert "once no work runs" in KINDS["reload-driver"].title
+    assert "once no work runs" in step_kinds()["reload-driver"].title
 
 
 # -- a group that is held

@@ -12,7 +12,7 @@ from rigup.stack.profile import read_profile
 from rigup.stack.system_state import SystemState
 from rigup.stack.troubles import Asked, Trouble
 from rigup.stack.wish import Wish
-from rigup.steps import KINDS, make, make_as
+from rigup.steps import make, make_as
 
 THERE = SystemState(
     groups=("video",),
@@ -60,13 +60,13 @@ def choice():
     ],
 )
 def test_a_step_is_satisfied_by_what_stands_there_and_by_nothing_else(choice, kind, params, there):
-    step = make_as(kind, params, KINDS, ())
+    step = make_as(kind, params, ())
     assert (state(step, choice)[0] == "satisfied") is there
 
 
 def test_a_machine_in_words_has_nothing_of_it():
     bare = choose(Wish(), read_profile("RTX 3090, driver 550.144.03, ubuntu 22.04, python 3.12"))
-    assert state(make("set-up-container-toolkit", {}, KINDS), bare)[0] == "needed"
+    assert state(make("set-up-container-toolkit", {}), bare)[0] == "needed"
 
 
 def test_podman_is_used_where_it_alone_is_there():

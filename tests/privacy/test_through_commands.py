@@ -224,12 +224,12 @@ def records(tmp_path, monkeypatch):
     from msgspec import structs
 
     from rigup.plan.applying.journal import Intent, begun
-    from rigup.steps import KINDS, make
+    from rigup.steps import make
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     lines = [one.line for one in KNOWN]
     title = "torch " + " ".join(lines[:40])
-    blank = make("restart-machine", {}, KINDS)
+    blank = make("restart-machine", {})
     steps = [structs.replace(blank, title=line, commands=(("pip", "install", line),), state="needed") for line in lines]
     record = begun(Intent(title=title, asked={"wish": lines}, environment=str(tmp_path / "env"), steps=steps))
     for number, line in enumerate(lines):

@@ -10,7 +10,7 @@ from roots import RUNTIME
 from test_steps_for_real import around
 
 from answer_data import as_data
-from rigup.steps import KINDS, make
+from rigup.steps import make
 
 pytestmark = [pytest.mark.podman, pytest.mark.skipif(not shutil.which("podman"), reason="podman is not installed")]
 
@@ -63,8 +63,8 @@ def test_packages_that_were_updated_and_removed_come_back_at_their_versions(othe
     for argv in OLDER[family]:
         box.run(*argv)
     before = box.state()
-    update = make("update-system-package", {"package": "gpu-tool"}, KINDS, distribution=SYSTEMS[family])
-    remove = make("purge-packages", {"packages": "gpu-extra"}, KINDS, distribution=SYSTEMS[family])
+    update = make("update-system-package", {"package": "gpu-tool"}, distribution=SYSTEMS[family])
+    remove = make("purge-packages", {"packages": "gpu-extra"}, distribution=SYSTEMS[family])
     told = taken(box, [update, remove])
     assert told.returncode == 0, told.stdout + told.stderr
     assert box.run("cat", "/usr/share/gpu-tool/release") == "2.0\n"

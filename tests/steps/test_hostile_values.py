@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from samples import holes, plain
 
 from each import over
-from rigup.steps import KINDS, StepError, make
+from rigup.steps import StepError, make, step_kinds
 
 _HOSTILE = (
     "-x",
@@ -62,16 +62,16 @@ def hostile_params(draw, kind):
     return {**plain(kind), **{name: draw(VALUES) for name in chosen}}
 
 
-@over([name for name, kind in KINDS.items() if kind.commands or kind.undo or kind.writes])
+@over([name for name, kind in step_kinds().items() if kind.commands or kind.undo or kind.writes])
 def test_a_step_is_refused_or_every_value_stays_one_word_in_its_place(name):
-    tried = given(hostile_params(KINDS[name]))(lambda params: _stays_in_its_place(name, params))
+    tried = given(hostile_params(step_kinds()[name]))(lambda params: _stays_in_its_place(name, params))
     settings(max_examples=25)(tried)()
 
 
 def _stays_in_its_place(name, params):
-    kind = KINDS[name]
+    kind = step_kinds()[name]
     try:
-        step = make(name, params, KINDS, distribution="debian")
+        step = make(name, params, distribution="debian")
     except StepError:
         return
     for argv in (*step.commands, *(step.undo or ())):
@@ -90,25 +90,25 @@ def _script(argv):
     return argv[2] if argv[:2] == ("sh", "-c") else "\n\n"
 
 
-@over([name for name, kind in KINDS.items() if kind.root and kind.commands])
+@over([name for name, kind in step_kinds().items() if kind.root and kind.commands])
 def test_what_root_runs_takes_no_option_no_way_up_and_no_second_line(name):
-    kind = KINDS[name]
+    kind = step_kinds()[name]
     words = [word for argv in (*kind.commands, *(kind.undo or ())) for word in argv]
     used = {hole for word in words for hole in re.findall(r"\{(\w+)[*|]?\}", word)}
     for value in ("-x", "--purge", "../../x", "a\nb", "x\x00y"):
         for param in used - ({"value"} if value.isprintable() else set()):  # a number may be negative
             with pytest.raises(StepError):
-                make(name, {**plain(kind), param: value}, KINDS, distribution="debian")
+                make(name, {**plain(kind), param: value}, distribution="debian")
 
 
 def test_a_refusal_names_the_step_the_parameter_and_the_value():
     with pytest.raises(StepError, match=r"service-variable.*--now.*service"):
-        make("service-variable", {"service": "--now", "name": "A", "value": "1"}, KINDS)
+        make("service-variable", {"service": "--now", "name": "A", "value": "1"})
 
 
 @pytest.mark.parametrize("value", ["10.3.0", "gfx1030:2", "a b", "/opt/rocm/lib:/x", "it's"])
 def test_an_honest_value_is_not_refused(value):
-    step = make("service-variable", {"service": "ollama", "name": "A", "value": value}, KINDS)
+    step = make("service-variable", {"service": "ollama", "name": "A", "value": value})
     assert value in step.commands[1]
 
 
@@ -147,7 +147,7 @@ def test_a_variable_is_taken_out_of_a_file_and_put_in_again(lines, tmp_path_fact
     before = "".join(line + "\n" for line in lines)
     file.write_text(before)
     file.chmod(0o640)
-    step = make("take-out-variable", {"name": "A", "file": str(file)}, KINDS)
+    step = make("take-out-variable", {"name": "A", "file": str(file)})
     _run(step.commands[0])
     told = file.read_text().splitlines()
     assert told == ["# taken out by rigup: " + line if _TAKEN.match(line) else line for line in lines]
@@ -160,7 +160,7 @@ def test_a_variable_is_taken_out_of_a_file_and_put_in_again(lines, tmp_path_fact
 def test_a_folder_is_taken_out_of_the_loaders_list(tmp_path):
     file = tmp_path / "cuda.conf"
     file.write_text("/usr/local/cuda/lib64/stubs/\n/usr/local/cuda/lib64\n /usr/local/cuda/lib64/stubs\n")
-    step = make("take-out-loader-path", {"path": "/usr/local/cuda/lib64/stubs", "file": str(file)}, KINDS)
+    step = make("take-out-loader-path", {"path": "/usr/local/cuda/lib64/stubs", "file": str(file)})
     assert step.root
     _run(step.commands[0])
     kept = [line for line in file.read_text().splitlines() if not line.startswith("# taken out by rigup: ")]

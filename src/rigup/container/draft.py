@@ -70,9 +70,9 @@ class Draft:
 
     def need(self, kind: str, params: dict[str, str] | None = None, commands: tuple[tuple[str, ...], ...] = (), **notes: Any) -> None:
         """A step that must be taken first; `commands` in place of those of its kind."""
-        from rigup.steps import KINDS, make, make_as
+        from rigup.steps import make, make_as
 
-        step = make_as(kind, params or {}, KINDS, commands, **notes) if commands else make(kind, params or {}, KINDS, **notes)
+        step = make_as(kind, params or {}, commands, **notes) if commands else make(kind, params or {}, **notes)
         self.steps.append(step)
 
     @property

@@ -18,7 +18,7 @@ from rigup.knowledge.tags import tags
 from rigup.machine.kinds import Gpu, Symptom
 from rigup.machine.store import Facts
 from rigup.schemas.shared import Fix, FixCheck
-from rigup.steps import KINDS, Step, StepError, make, parse
+from rigup.steps import Step, StepError, make, parse
 
 _TRIED = "tried:"
 _PLAINER = (
@@ -67,7 +67,7 @@ def _options(rows: Iterable[Sequence[str]], finding: Finding, params: dict[str, 
             continue  # said only where nothing more exact can be
         try:
             parsed = [_with_last_branch(*parse(spec, fill), facts) for spec in specs]
-            steps = [make(*parts, KINDS, setting.world, setting.wsl, distribution=setting.family) for parts in parsed]
+            steps = [make(*parts, setting.world, setting.wsl, distribution=setting.family) for parts in parsed]
             steps = passed(steps, setting)
         except (KeyError, StepError):
             continue

@@ -4,7 +4,7 @@ from rigup.diagnosis.findings import Finding
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import SearchPath, Variable
 from rigup.machine.store import Facts
-from rigup.steps import KINDS, Step, StepError, make
+from rigup.steps import Step, StepError, make
 
 _AGAIN = "log-in-again"
 
@@ -14,7 +14,7 @@ def taken_out(step: Step, finding: Finding, facts: Facts) -> list[Step]:
     steps: list[Step] = []
     if step.kind == "unset-variable":
         steps = [_variable(step.params["name"], file) for file in _files(step.params["name"], finding, facts)]
-        steps += [make(_AGAIN, {}, KINDS)] if steps else []
+        steps += [make(_AGAIN, {})] if steps else []
     elif step.kind == "take-off-loader-path":
         steps = [_folder(step.params["path"], file) for file in _lists(step.params["path"], finding, facts)]
     return steps
@@ -22,11 +22,11 @@ def taken_out(step: Step, finding: Finding, facts: Facts) -> list[Step]:
 
 def _variable(name: str, file: str) -> Step:
     kind = "take-out-variable-as-root" if file.startswith("/etc/") else "take-out-variable"
-    return make(kind, {"name": name, "file": file}, KINDS)
+    return make(kind, {"name": name, "file": file})
 
 
 def _folder(path: str, file: str) -> Step:
-    return make("take-out-loader-path", {"path": path, "file": file}, KINDS)
+    return make("take-out-loader-path", {"path": path, "file": file})
 
 
 def _files(name: str, finding: Finding, facts: Facts) -> list[str]:

@@ -10,7 +10,7 @@ from rigup.plan.place import inside
 from rigup.stack.candidate import Change
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import Step, make, make_as
 
 _ENGINES = ("docker", "podman", "apptainer", "containerd", "crio")
 IMAGE = "rigup-environment"
@@ -27,13 +27,13 @@ def _toolkit(site: Site, engine: str, because: str) -> Iterator[Step]:
     commands = tuple(map(tuple, recipe.commands)) if recipe else ()
     undo = tuple(map(tuple, recipe.undo)) if recipe else None
     writes = tuple(recipe.writes) if recipe else ()
-    yield _at_host(make_as("set-up-container-toolkit", {}, KINDS, commands, undo, writes=writes, because=because), site)
+    yield _at_host(make_as("set-up-container-toolkit", {}, commands, undo, writes=writes, because=because), site)
     if engine in ("podman", "apptainer"):
         reason = _("{engine} takes the devices from this description.").format(engine=engine)
-        yield _at_host(make("describe-devices", {}, KINDS, because=reason), site)
+        yield _at_host(make("describe-devices", {}, because=reason), site)
     else:
         argv = (("nvidia-ctk", "runtime", "configure", "--runtime=" + engine), ("systemctl", "restart", engine))
-        yield _at_host(make_as("tell-engine", {"engine": engine}, KINDS, argv), site)
+        yield _at_host(make_as("tell-engine", {"engine": engine}, argv), site)
 
 
 def _at_host(step: Step, site: Site) -> Step:
@@ -45,7 +45,7 @@ def engine_steps(change: Change, site: Site) -> Iterator[Step]:
     """A container engine from the distribution."""
     engine = next((name for name in _ENGINES if name in change.to.lower()), "podman")
     params = {"engine": engine, "package": engine_package(engine, site.distribution)}
-    yield make("install-engine", {k: v for k, v in params.items() if v}, KINDS, because=change.why, **inside(site))
+    yield make("install-engine", {k: v for k, v in params.items() if v}, because=change.why, **inside(site))
 
 
 def image_steps(choice: Choice) -> Iterator[Step]:
@@ -59,11 +59,11 @@ def image_steps(choice: Choice) -> Iterator[Step]:
         why = _("With it an engine gives NVIDIA's devices to a container; the driver stays the host's.")
         yield from _toolkit(site, engine, why)
     recipe = "Dockerfile"
-    yield make("write-recipe", {"file": recipe, "form": "dockerfile"}, KINDS)
+    yield make("write-recipe", {"file": recipe, "form": "dockerfile"})
     build = (engine, "build", "-t", IMAGE, "-f", recipe, ".")
-    yield make_as("build-image", {"image": IMAGE, "file": recipe}, KINDS, (build,), ((engine, "rmi", IMAGE),))
+    yield make_as("build-image", {"image": IMAGE, "file": recipe}, (build,), ((engine, "rmi", IMAGE),))
     start = (engine, "run", "--rm", "-it", *_devices(choice, engine), IMAGE)
-    yield make_as("start-image", {"image": IMAGE}, KINDS, (start,))
+    yield make_as("start-image", {"image": IMAGE}, (start,))
 
 
 def _engine(site: Site) -> str:
@@ -74,11 +74,11 @@ def _engine(site: Site) -> str:
 
 def _with_apptainer(choice: Choice) -> Iterator[Step]:
     vendors, recipe, image = _vendors(choice), "rigup.def", IMAGE + ".sif"
-    yield make("write-recipe", {"file": recipe, "form": "apptainer"}, KINDS)
+    yield make("write-recipe", {"file": recipe, "form": "apptainer"})
     build = ("apptainer", "build", image, recipe)
-    yield make_as("build-image", {"image": image, "file": recipe}, KINDS, (build,), (("rm", "-f", image),))
+    yield make_as("build-image", {"image": image, "file": recipe}, (build,), (("rm", "-f", image),))
     flags = ["--nv"] * ("nvidia" in vendors) + ["--rocm"] * ("amd" in vendors)
-    yield make_as("start-image", {"image": image}, KINDS, (("apptainer", "run", *flags, image),))
+    yield make_as("start-image", {"image": image}, (("apptainer", "run", *flags, image),))
 
 
 def _vendors(choice: Choice) -> set[str]:

@@ -13,7 +13,7 @@ from rigup.plan.place import owns_kernel, seen
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
 from rigup.stack.words import provider_name
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import Step, make, make_as
 
 _NOUVEAU = "nouveau"
 _WINDOWS = "https://www.nvidia.com/Download/index.aspx"
@@ -29,7 +29,7 @@ def steps(change: Change, site: Site) -> Iterator[Step]:
     if site.wsl or site.system == "windows":
         yield from _on_windows(change, site)
     elif not owns_kernel(site):
-        yield make("install-driver", {"vendor": "NVIDIA", "branch": change.to}, KINDS, because=change.why, **seen(site))
+        yield make("install-driver", {"vendor": "NVIDIA", "branch": change.to}, because=change.why, **seen(site))
     else:
         yield from _on_linux(change, site)
 
@@ -39,9 +39,9 @@ def _on_windows(change: Change, site: Site) -> Iterator[Step]:
     because = change.why
     if site.wsl:
         because = sentences(because, _("No Linux driver is ever installed inside WSL: libcuda comes from Windows."))
-    yield make("install-windows-driver", params, KINDS, because=because)
+    yield make("install-windows-driver", params, because=because)
     if site.wsl:
-        yield make("restart-wsl", {}, KINDS)
+        yield make("restart-wsl", {})
 
 
 def _on_linux(change: Change, site: Site) -> Iterator[Step]:
@@ -110,16 +110,15 @@ def _packages(way: _Way, change: Change) -> Iterator[Step]:
     branch = {"branch": way.branch}
     if way.clashes:
         purge = way.fill(way.provider.purge)
-        yield make_as("remove-driver", {"vendor": "NVIDIA"}, KINDS, purge, because=way.why_clashing, **place)
+        yield make_as("remove-driver", {"vendor": "NVIDIA"}, purge, because=way.why_clashing, **place)
     if way.setup:
         where = {"provider": way.source}
-        yield make_as("add-package-source", where, KINDS, way.setup, because=_status(way.at), **place)
+        yield make_as("add-package-source", where, way.setup, because=_status(way.at), **place)
         if way.provider.immutable:
-            yield make("restart-machine", {}, KINDS, because=_("An image takes a new source in at its next start."), **place)
+            yield make("restart-machine", {}, because=_("An image takes a new source in at its next start."), **place)
     yield make_as(
         "install-driver-packages",
         {**branch, "module": _spoken(way.module), "provider": way.source},
-        KINDS,
         way.fill(way.recipe.commands),
         way.fill(way.provider.purge) or None,
         because=change.why,
@@ -128,7 +127,7 @@ def _packages(way: _Way, change: Change) -> Iterator[Step]:
     if way.provider.hold and not way.provider.immutable:
         because = _("A newer branch may no longer drive these cards, or no longer fit what was chosen.")
         holds = way.fill(way.provider.hold)
-        yield make_as("keep-branch", branch, KINDS, holds, way.fill(way.provider.unhold) or None, because=because, **place)
+        yield make_as("keep-branch", branch, holds, way.fill(way.provider.unhold) or None, because=because, **place)
     yield from _accessories(way)
 
 
@@ -137,15 +136,15 @@ def _accessories(way: _Way) -> Iterator[Step]:
     place = seen(way.site)
     if way.site.nvswitch and (fabric := recipes.fabric_manager(way.provider.id, way.branch)):
         because = _("Without it no GPU behind NVSwitch starts; its version must be the driver's, to the last digit.")
-        yield make_as("install-fabric-manager", {"branch": way.branch}, KINDS, way.fill(fabric), because=because, **place)
+        yield make_as("install-fabric-manager", {"branch": way.branch}, way.fill(fabric), because=because, **place)
     if way.site.secure_boot and not way.provider.signed and (key := recipes.enrolment(way.provider)):
         because = _("Secure Boot is on, and the module is built and signed on this machine.")
-        yield make_as("enrol-driver-key", {}, KINDS, way.fill(key), because=because, **place)
+        yield make_as("enrol-driver-key", {}, way.fill(key), because=because, **place)
     if _NOUVEAU in way.site.system_state.bound and way.site.system_state.driver_source:
         because = _("It holds a card although a driver is installed; packages keep it away only where nothing overrules them.")
-        yield make("blacklist-module", {"module": _NOUVEAU}, KINDS, because=because, **place)
+        yield make("blacklist-module", {"module": _NOUVEAU}, because=because, **place)
     if way.provider.initramfs and not way.provider.immutable:
-        yield make_as("rebuild-initramfs", {}, KINDS, way.fill(way.provider.initramfs), **place)
+        yield make_as("rebuild-initramfs", {}, way.fill(way.provider.initramfs), **place)
 
 
 def _by_configuration(recipe: Recipe, provider: Provider, change: Change, branch: str) -> Step:
@@ -153,14 +152,14 @@ def _by_configuration(recipe: Recipe, provider: Provider, change: Change, branch
     lines = [line.replace("{branch}", branch) for line in recipe.lines]
     reason = sentences(change.why, _(recipe.note))
     apply = tuple(tuple(argv) for argv in provider.apply)
-    return make_as("write-configuration", {"lines": " ".join(lines)}, KINDS, apply, because=reason)
+    return make_as("write-configuration", {"lines": " ".join(lines)}, apply, because=reason)
 
 
 def _unknown(change: Change, site: Site) -> Step:
     template = _("How {distribution} installs it, the tables do not tell: use the distribution's own way, not the .run file.")
     name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
     because = sentences(change.why, template.format(distribution=name))
-    return make("install-driver", {"vendor": "NVIDIA", "branch": change.to}, KINDS, because=because, **seen(site))
+    return make("install-driver", {"vendor": "NVIDIA", "branch": change.to}, because=because, **seen(site))
 
 
 def _status(at: System) -> str:

@@ -15,7 +15,7 @@ from rigup.plan.term_files import hashed_path, is_hashed
 from rigup.stack.choice import Choice
 from rigup.stack.pythons import is_there, repository_pythons
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import Step, make, make_as
 
 DEFAULT = ".venv"
 _UV_FOLDER = ".uv"
@@ -59,7 +59,7 @@ def _loader(site: Site) -> Iterator[Step]:
         return
     because = _("Wheels look for the loader and the libraries of C in places that this system does not have.")
     commands = tuple(map(tuple, row.commands))
-    step = make_as("write-configuration", {"lines": " ".join(row.lines)}, KINDS, commands, because=because)
+    step = make_as("write-configuration", {"lines": " ".join(row.lines)}, commands, because=because)
     yield structs.replace(step, restart=False)
 
 
@@ -96,7 +96,7 @@ def making(choice: Choice) -> Iterator[Step]:
     site, where = choice.site, folder(choice)
     params = {"environment": where, "python": choice.python}
     if choice.wish.manager == "conda":
-        yield _undoable(make("make-conda-environment", params, KINDS), choice)
+        yield _undoable(make("make-conda-environment", params), choice)
     elif _uv(site) and not site.system_state.uv_program:
         yield from _with_uv(choice, params)
     elif choice.python in repository_pythons(site):
@@ -114,7 +114,7 @@ def _environment_step(choice: Choice, starter: tuple[str, ...]) -> Step:
     where = folder(choice)
     kind = "make-environment-windows" if choice.site.system == "windows" else "make-environment"
     params = {"environment": where, "python": choice.python, "starter": starter[0]}
-    return _undoable(make_as(kind, params, KINDS, ((*starter, "-m", "venv", where),)), choice)
+    return _undoable(make_as(kind, params, ((*starter, "-m", "venv", where),)), choice)
 
 
 def _packaged(choice: Choice) -> Iterator[Step]:
@@ -160,7 +160,7 @@ def _with_uv(choice: Choice, params: dict[str, str]) -> Iterator[Step]:
         separator = "\\" if site.system == "windows" else "/"
         uv = f"{_UV_FOLDER}{separator}{installer.program}" if installer else _program(choice, _UV_FOLDER, "uv")
         yield from _installed_uv(installer, site, because) if installer else _uv_by_pip(choice, because)
-    step = make("make-environment-with-uv", {**params, "uv": uv}, KINDS, because=because)
+    step = make("make-environment-with-uv", {**params, "uv": uv}, because=because)
     yield _undoable(structs.replace(step, undo=(_remover(site, params["environment"]),)), choice)
 
 
@@ -176,12 +176,12 @@ def _uv_by_pip(choice: Choice, because: str) -> Iterator[Step]:
     pip = (_program(choice, _UV_FOLDER, "python"), "-m", "pip", "install", "uv")
     argv = ((*starter, "-m", "venv", _UV_FOLDER), pip)
     params = {"starter": starter[0], "folder": _UV_FOLDER}
-    yield make_as("get-uv", params, KINDS, argv, (_remover(site, _UV_FOLDER),), because=because)
+    yield make_as("get-uv", params, argv, (_remover(site, _UV_FOLDER),), because=because)
 
 
 def _installed_uv(installer: Installer, site: Site, because: str) -> Iterator[Step]:
     argv = ((*installer.command, _UV_FOLDER),)
-    yield make_as("get-uv-alone", {"folder": _UV_FOLDER}, KINDS, argv, (_remover(site, _UV_FOLDER),), because=because)
+    yield make_as("get-uv-alone", {"folder": _UV_FOLDER}, argv, (_remover(site, _UV_FOLDER),), because=because)
 
 
 def _remover(site: Site, where: str) -> tuple[str, ...]:
@@ -199,13 +199,13 @@ def _install(choice: Choice, group: Group) -> Step:
         wanted = ("--require-hashes", "-r", str(hashed_path(group.wanted, choice.wish.terms)))
     if not uv or choice.wish.manager == "conda":
         argv = (python, "-m", "pip", "install", *wanted, *group.options)
-        step = make_as("install-into-environment", params, KINDS, (*_pip(choice), argv), because=_reason(group))
+        step = make_as("install-into-environment", params, (*_pip(choice), argv), because=_reason(group))
         return _with_title(step, group, choice)
     strategy = ("--index-strategy", "unsafe-best-match") if group.extra_indexes and not group.offline else ()
     plain = ("env", "-u", _BACKEND) if _BACKEND in choice.site.variables and choice.site.system != "windows" else ()
     options = (*group._replace(terms=()).options, *as_uv(group.terms), *strategy)
     argv = (*plain, uv, "pip", "install", "--python", python, *wanted, *options)
-    step = make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_reason(group))
+    step = make_as("install-with-uv", {**params, "uv": uv}, (argv,), because=_reason(group))
     return _with_title(step, group, choice)
 
 
@@ -254,7 +254,7 @@ def setting(choice: Choice, name: str, value: str, because: str) -> Step:
     where = folder(choice)
     commands, undo = _setting(choice, where, name, value)
     params = {"name": name, "value": value, "environment": where}
-    return make_as("set-environment-variable", params, KINDS, commands, undo, because=because)
+    return make_as("set-environment-variable", params, commands, undo, because=because)
 
 
 def _setting(choice: Choice, where: str, name: str, value: str) -> tuple[tuple[tuple[str, ...], ...], ...]:

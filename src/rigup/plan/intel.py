@@ -8,7 +8,7 @@ from rigup.plan.place import inside, system_packages
 from rigup.stack.choice import Choice
 from rigup.stack.serving import computes_on_intel
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import Step, make, make_as
 
 _IN_IMAGES = ("docker", "apptainer")
 
@@ -25,7 +25,7 @@ def steps(choice: Choice) -> Iterator[Step]:
         return
     if (site.wsl or site.system == "windows") and not _in_use(choice):
         because = _("Programs compute on an Intel GPU through its graphics driver; old ones do not know newer cards.")
-        yield make("renew-intel-driver", {"address": compute_address("windows")}, KINDS, because=because)
+        yield make("renew-intel-driver", {"address": compute_address("windows")}, because=because)
     if site.system == "linux" and choice.wish.manager not in _IN_IMAGES and site.root is not False:
         yield from _on_linux(choice)
 
@@ -46,7 +46,7 @@ def _on_linux(choice: Choice) -> Iterator[Step]:
     if compute is None and _in_use(choice):
         return
     if compute is None:
-        yield make("get-intel-compute", {"address": compute_address("linux")}, KINDS, because=because)
+        yield make("get-intel-compute", {"address": compute_address("linux")}, because=because)
         return
     if compute.setup and not _is_at_hand(compute, site):
         yield _source(compute, site)
@@ -55,7 +55,7 @@ def _on_linux(choice: Choice) -> Iterator[Step]:
 
 def _source(compute: Compute, site: Site) -> Step:
     setup, undo = tuple(map(tuple, compute.setup)), tuple(map(tuple, compute.undo))
-    return make_as("add-package-source", {"provider": compute.provider}, KINDS, setup, undo, because=compute.source, **inside(site))
+    return make_as("add-package-source", {"provider": compute.provider}, setup, undo, because=compute.source, **inside(site))
 
 
 def _is_at_hand(compute: Compute, site: Site) -> bool:

@@ -11,7 +11,7 @@ from rigup.language import _, sentences
 from rigup.plan.place import owns_kernel, seen
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import Step, make, make_as
 
 _OPTION = re.compile(r"(?P<module>[A-Za-z0-9_]{1,40})\.(?P<name>[A-Za-z0-9_]{1,40})=(?P<value>[A-Za-z0-9_,:.+-]{1,100})")
 _ARGUMENT = re.compile(r"[A-Za-z0-9_.]{1,60}(?:=[A-Za-z0-9_,:./@+-]{1,200})?")
@@ -24,7 +24,7 @@ def parameter_steps(change: Change, site: Site) -> Iterator[Step]:
     if option and option["module"] == "ttm" and option["value"].isdigit():
         yield from memory_steps(int(option["value"]), site, change.why)
     elif option:
-        yield make("set-module-option", option.groupdict(), KINDS, because=change.why, **seen(site))
+        yield make("set-module-option", option.groupdict(), because=change.why, **seen(site))
     else:
         yield _argument(change, site)
 
@@ -33,7 +33,7 @@ def memory_steps(pages: int, site: Site, because: str = "") -> Iterator[Step]:
     """Raise what an integrated GPU may map of the system's memory, in pages of 4 KiB."""
     for module, name, value in gtt.options(pages, site.kernel, bool(site.amd_driver)):
         params = {"module": module, "name": name, "value": value}
-        yield make("set-module-option", params, KINDS, because=because, **seen(site))
+        yield make("set-module-option", params, because=because, **seen(site))
 
 
 def _argument(change: Change, site: Site) -> Step:
@@ -44,7 +44,6 @@ def _argument(change: Change, site: Site) -> Step:
     return make_as(
         "set-kernel-argument",
         {"argument": argument},
-        KINDS,
         filled(commands, values),
         filled(undo, values),
         writes=tuple(path for (path,) in filled([[path] for path in recipe.writes] if recipe else [], values)),
@@ -60,12 +59,12 @@ def kernel_steps(change: Change, site: Site) -> Iterator[Step]:
     enough = not offered or version_key(offered)[:2] >= version_key(change.to)[:2]
     commands = filled(recipe.commands, {"release": site.release}) if recipe and enough else ()
     note = "" if commands else _("This distribution's own kernel is older: its next release has a newer one.")
-    yield make_as("install-kernel", {"version": change.to}, KINDS, commands, because=sentences(change.why, note), **seen(site))
+    yield make_as("install-kernel", {"version": change.to}, commands, because=sentences(change.why, note), **seen(site))
 
 
 def group_steps(change: Change, site: Site) -> Iterator[Step]:
     """Groups that own the device files; they count from the next login on."""
     for group in re.split(r"[\s,]+", change.to.strip()):
         if _GROUP.fullmatch(group):
-            yield make("join-group-yourself", {"group": group}, KINDS, because=change.why, **seen(site))
-    yield make("log-in-again", {}, KINDS)
+            yield make("join-group-yourself", {"group": group}, because=change.why, **seen(site))
+    yield make("log-in-again", {})

@@ -10,7 +10,7 @@ from rigup.plan.place import seen
 from rigup.schemas.shared import Fix
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make
+from rigup.steps import Step, make
 
 Params = dict[str, str]
 # What a finding asks for in these kinds, the stack's choice answers better: it knows all builds and drivers.
@@ -33,7 +33,7 @@ def _restart(steps: list[Step], before: list[Step], site: Site) -> list[Step]:
     spelt = any(step.restart and step.where == "here" for step in steps if step not in before)
     if not spelt or any(step.kind == "restart-machine" for step in steps):
         return []
-    return [make("restart-machine", {}, KINDS, **seen(site))]
+    return [make("restart-machine", {}, **seen(site))]
 
 
 def _spelt(step: Step, site: Site) -> list[Step]:

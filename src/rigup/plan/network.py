@@ -9,7 +9,7 @@ from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.surroundings import proxy as proxy_row
 from rigup.language import _
 from rigup.stack.choice import Choice
-from rigup.steps import KINDS, Step, make_as
+from rigup.steps import Step, make_as
 
 _ADDRESS = re.compile(r"(?:https?|socks[45]h?)://[A-Za-z0-9.-]{1,253}(?::\d{1,5})?/?|\[[0-9a-fA-F:]{2,45}\](?::\d{1,5})?")
 _SECRET = re.compile(r"(?<=://)[^/@\s]{1,500}@")
@@ -36,7 +36,7 @@ def proxy_steps(choice: Choice, programs: Iterable[str], python: str = "") -> It
         commands, undo = (filled(row.commands, values), filled(row.undo, values)) if plain else ((), ())
         kind = "tell-proxy-as-root" if row.root else "tell-proxy"
         params = {"program": program, "proxy": masked(address)}
-        yield make_as(kind, params, KINDS, commands, undo, writes=tuple(row.writes), because=row.what)
+        yield make_as(kind, params, commands, undo, writes=tuple(row.writes), because=row.what)
 
 
 def masked(address: str) -> str:

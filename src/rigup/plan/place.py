@@ -7,7 +7,7 @@ from msgspec import structs
 
 from rigup.knowledge.package_managers import package_manager
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make
+from rigup.steps import Step, make
 
 
 class Seen(TypedDict):
@@ -43,5 +43,5 @@ def system_packages(packages: Iterable[str], site: Site, because: str) -> Step:
 
     """
     manager = package_manager(site.distribution)
-    step = make("install-system-packages", {"packages": ", ".join(packages)}, KINDS, because=because, **inside(site))
+    step = make("install-system-packages", {"packages": ", ".join(packages)}, because=because, **inside(site))
     return structs.replace(step, commands=(tuple(manager.refresh), *step.commands)) if manager and manager.refresh else step

@@ -6,7 +6,7 @@ from rigup.language import _
 from rigup.plan.packages import pinned, plain
 from rigup.stack.choice import Choice
 from rigup.stack.programs import asked_for
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import Step, make, make_as
 
 
 def steps(choice: Choice, python: str) -> Iterator[Step]:
@@ -15,11 +15,11 @@ def steps(choice: Choice, python: str) -> Iterator[Step]:
     for row in (program for program in asked_for(choice.wish.asked()) if program.steps and choice.wish.manager in ("venv", "conda")):
         reason = because.format(title=row.title)
         folder = row.url.rpartition("/")[2]
-        yield make("clone-program", {"url": row.url, "folder": folder}, KINDS, because=reason)
+        yield make("clone-program", {"url": row.url, "folder": folder}, because=reason)
         file = f"{folder}/{row.requirements}"
         params = {"python": python, "requirements": file}
         argv = (python, "-m", "pip", "install", "-r", file, *_pins(choice))
-        yield make_as("install-requirements", params, KINDS, (argv,), because=reason)
+        yield make_as("install-requirements", params, (argv,), because=reason)
 
 
 def _pins(choice: Choice) -> tuple[str, ...]:

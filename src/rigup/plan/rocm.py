@@ -7,7 +7,7 @@ from rigup.language import _, sentences
 from rigup.plan.place import inside, owns_kernel, seen
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import Step, make, make_as
 
 _WINDOWS = "https://www.amd.com/en/support"
 
@@ -15,21 +15,15 @@ _WINDOWS = "https://www.amd.com/en/support"
 def driver_steps(change: Change, site: Site) -> Iterator[Step]:
     """AMD's own kernel driver. Raises KnowledgeError for a malformed table."""
     if site.wsl or site.system == "windows":
-        yield make("install-windows-driver", {"version": change.to, "address": _WINDOWS}, KINDS, because=change.why)
+        yield make("install-windows-driver", {"version": change.to, "address": _WINDOWS}, because=change.why)
         return
     recipe = _installation(change, site, "dkms") if owns_kernel(site) else None
     if recipe is None:
-        yield make("install-driver", {"vendor": "AMD", "branch": change.to}, KINDS, because=change.why, **seen(site))
+        yield make("install-driver", {"vendor": "AMD", "branch": change.to}, because=change.why, **seen(site))
         return
     yield _source(recipe, site)
     yield make_as(
-        "install-amdgpu-driver",
-        {"version": recipe.version},
-        KINDS,
-        recipe.headers + recipe.install,
-        recipe.undo,
-        because=change.why,
-        **seen(site),
+        "install-amdgpu-driver", {"version": recipe.version}, recipe.headers + recipe.install, recipe.undo, because=change.why, **seen(site)
     )
 
 
@@ -40,12 +34,10 @@ def library_steps(change: Change, site: Site) -> Iterator[Step]:
         template = _("AMD has no packages of it for {system}; its containers have them, and so have the wheels of torch.")
         name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
         because = sentences(change.why, template.format(system=name))
-        yield make_as("install-rocm-release", {"version": change.to}, KINDS, (), because=because)
+        yield make_as("install-rocm-release", {"version": change.to}, (), because=because)
         return
     yield _source(recipe, site)
-    yield make_as(
-        "install-rocm-release", {"version": recipe.version}, KINDS, recipe.install, recipe.undo, because=change.why, **inside(site)
-    )
+    yield make_as("install-rocm-release", {"version": recipe.version}, recipe.install, recipe.undo, because=change.why, **inside(site))
 
 
 def _installation(change: Change, site: Site, usecase: str) -> Installation | None:
@@ -54,4 +46,4 @@ def _installation(change: Change, site: Site, usecase: str) -> Installation | No
 
 def _source(recipe: Installation, site: Site) -> Step:
     name = _("AMD's ROCm {version}").format(version=recipe.version)
-    return make_as("add-package-source", {"provider": name}, KINDS, recipe.setup, because=recipe.source, **inside(site))
+    return make_as("add-package-source", {"provider": name}, recipe.setup, because=recipe.source, **inside(site))

@@ -8,7 +8,7 @@ from rigup.plan.place import inside, owns_kernel, seen
 from rigup.stack.candidate import Change
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make
+from rigup.steps import Step, make
 
 _OF_SITE: dict[str, Callable[[Change, Site], Iterator[Step]]] = {
     "nvidia-driver": drivers.steps,
@@ -55,15 +55,15 @@ def _steps(change: Change, choice: Choice) -> Iterator[Step]:
 def _other(change: Change, choice: Choice) -> Iterator[Step]:
     site = choice.site
     if change.change == "wsl":
-        yield make("update-wsl", {}, KINDS, because=change.why)
+        yield make("update-wsl", {}, because=change.why)
     elif change.change == "os" and site.system == "macos":
-        yield make("update-macos", {"version": change.to}, KINDS, because=change.why)
+        yield make("update-macos", {"version": change.to}, because=change.why)
     elif change.change == "firmware":
-        yield make("change-firmware", {"what": change.to}, KINDS, because=change.why)
+        yield make("change-firmware", {"what": change.to}, because=change.why)
     elif change.change == "service":
         yield from _service(change, choice)
     elif change.change not in _ELSEWHERE:
-        yield make("change-system", {"what": change.to}, KINDS, because=change.why)
+        yield make("change-system", {"what": change.to}, because=change.why)
 
 
 def _service(change: Change, choice: Choice) -> Iterator[Step]:
@@ -71,10 +71,10 @@ def _service(change: Change, choice: Choice) -> Iterator[Step]:
     name = change.to.strip().partition(" ")[0].removesuffix(".service")
     for variable, value in choice.variables.items():
         params = {"service": name, "name": variable, "value": value}
-        yield make("service-variable", params, KINDS, because=change.why, **inside(choice.site))
+        yield make("service-variable", params, because=change.why, **inside(choice.site))
 
 
 def _restart(taken: list[Step], site: Site) -> Iterator[Step]:
     if any(step.restart and step.where == "here" for step in taken) and owns_kernel(site):
         because = _("The new driver or kernel setting is in force from the next start on.")
-        yield make("restart-machine", {}, KINDS, because=because, **seen(site))
+        yield make("restart-machine", {}, because=because, **seen(site))

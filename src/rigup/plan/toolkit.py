@@ -13,7 +13,7 @@ from rigup.plan.place import inside
 from rigup.stack.candidate import Change
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import Step, make, make_as
 
 _CUDA = re.compile(r"(?:CUDA )?(\d{1,3}\.\d{1,3})")
 _COMPAT = re.compile(r"cuda-compat (\d{1,3}\.\d{1,3})")
@@ -45,7 +45,7 @@ def of_system(change: Change, site: Site) -> Iterator[Step]:
     recipe = system_toolkit(cuda, site.distribution, site.release, site.machine, site.wsl) if site.system == "linux" else None
     if recipe is None:
         note = _("NVIDIA has no packages of it for this system: a conda environment can have it (--in conda).")
-        yield make("install-toolkit", {"version": cuda or change.to}, KINDS, because=sentences(change.why, note))
+        yield make("install-toolkit", {"version": cuda or change.to}, because=sentences(change.why, note))
         return
     yield from _from_repository(recipe, change, site)
 
@@ -54,11 +54,11 @@ def _from_repository(recipe: Toolkit, change: Change, site: Site) -> Iterator[St
     cuda, cudnn = wanted(change)
     place = inside(site)
     name = _("NVIDIA's CUDA repository")
-    yield make_as("add-package-source", {"provider": name}, KINDS, recipe.setup, because=recipe.source, **place)
-    yield make_as("install-cuda-toolkit", {"version": cuda}, KINDS, recipe.install, recipe.undo, because=change.why, **place)
+    yield make_as("add-package-source", {"provider": name}, recipe.setup, because=recipe.source, **place)
+    yield make_as("install-cuda-toolkit", {"version": cuda}, recipe.install, recipe.undo, because=change.why, **place)
     commands = system_cudnn(cudnn, cuda, site.distribution) if cudnn else ()
     if commands:
-        yield make_as("install-cudnn", {"version": cudnn}, KINDS, commands, because=change.why, **place)
+        yield make_as("install-cudnn", {"version": cudnn}, commands, because=change.why, **place)
 
 
 def conda_steps(choice: Choice, environment: str) -> Iterator[Step]:
@@ -78,7 +78,7 @@ def conda_steps(choice: Choice, environment: str) -> Iterator[Step]:
         because = _("Builds look for the libraries of CUDA_HOME in lib64; conda's lie in lib.")
         params = {"path": environment + "/lib64", "target": "lib"}
         if choice.site.system == "linux":
-            yield make("link-folder", params, KINDS, because=because)
+            yield make("link-folder", params, because=because)
 
 
 def _compat_steps(choice: Choice, environment: str, release: str, why: str) -> Iterator[Step]:
@@ -88,7 +88,7 @@ def _compat_steps(choice: Choice, environment: str, release: str, why: str) -> I
     script = environment + "/etc/conda/activate.d/cuda-compat.sh"
     because = _("Programs take the newer libcuda from there; the driver's own stays as it is.")
     commands = (("sh", "-c", _ACTIVATE, "sh", environment),)
-    yield make_as("set-environment-variable", params, KINDS, commands, (("rm", "-f", script),), because=because)
+    yield make_as("set-environment-variable", params, commands, (("rm", "-f", script),), because=because)
 
 
 def conda_packages(choice: Choice, environment: str, all_groups: list[Group]) -> Step:
@@ -110,7 +110,7 @@ def _with_conda(environment: str, source: str, packages: tuple[str, ...], becaus
     params = {"packages": " ".join(packages), "environment": environment, "channel": source}
     argv = ("conda", "install", "-y", "-p", environment, "--override-channels", "-c", source)
     extra_channel = ("-c", "conda-forge") if source.startswith("nvidia") else ()
-    return make_as("install-with-conda", params, KINDS, ((*argv, *extra_channel, *packages),), because=because)
+    return make_as("install-with-conda", params, ((*argv, *extra_channel, *packages),), because=because)
 
 
 def in_conda(choice: Choice) -> bool:

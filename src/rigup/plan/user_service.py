@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rigup.language import _
 from rigup.schemas.shared import Step
-from rigup.steps import KINDS, make
+from rigup.steps import make
 
 
 def _settings(environ: Mapping[str, str]) -> Path:
@@ -39,7 +39,7 @@ def steps(environ: Mapping[str, str], command: str, text: str, key: Path | None)
     """
     params = {"service": f"rigup-{command}", "folder": str(unit_file(environ, command).parent)}
     if not text:
-        return [make("drop-user-service", params, KINDS)]
+        return [make("drop-user-service", params)]
     because = _("It ends with all that it started when systemd ends it, and is started again where it fails.")
-    step = make("user-service", {**params, "text": text}, KINDS, because=because)
-    return [*([make("make-key", {"path": str(key)}, KINDS)] if key else []), step]
+    step = make("user-service", {**params, "text": text}, because=because)
+    return [*([make("make-key", {"path": str(key)})] if key else []), step]

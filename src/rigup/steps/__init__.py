@@ -5,7 +5,7 @@ follow from the kind. Commands are argument vectors: a value from data is one ar
 """
 
 from rigup.schemas.shared import Step
-from rigup.steps.step import Commands, Kind, StepError, make, make_as, parse
-from rigup.steps.vocabulary import KINDS
+from rigup.steps.kinds import Commands, Kind, step_kinds
+from rigup.steps.step import StepError, make, make_as, parse
 
-__all__ = ["KINDS", "Commands", "Kind", "Step", "StepError", "make", "make_as", "parse"]
+__all__ = ["Commands", "Kind", "Step", "StepError", "make", "make_as", "parse", "step_kinds"]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -10,10 +9,8 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.language import _
 from rigup.schemas.shared import Step, StepPlace
 from rigup.steps.forms import odd
+from rigup.steps.kinds import Commands, Kind, Where, step_kinds
 
-Commands = tuple[tuple[str, ...], ...]
-Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "every-gpu-node", "by-hand"]
-Tag = Literal["safe", "caution", "destructive"]
 _HOLE = lazy_regex(r"\{(\w+)\}")
 _HOLES = lazy_regex(r"\{(\w+)[*|]?\}")
 _INITRAMFS = ("@initramfs",)
@@ -22,30 +19,6 @@ _AS_WRITTEN = lazy_regex(r"\{(\w+[*|]?)\}")
 
 class StepError(ValueError):
     """A step that the vocabulary does not know, or one without a parameter that it needs."""
-
-
-class Kind(NamedTuple):
-    """A kind of change.
-
-    `title` and the command words are templates over the step's parameters; a command with a hole that
-    no parameter fills is left out. A word that begins with @ (@install, @remove, @upgrade, @initramfs,
-    @headers) is the distribution's own; where that is not known, the command is left out, but for @initramfs: whichever program is there is run. `where` "kernel"
-    is the machine that owns the kernel: outside a container, the Windows side of a WSL. `undo` None means that it
-    cannot be taken back, because of `undo_because`. `writes` names the files that the step creates or changes, as templates over the
-    parameters: who takes the step back puts them as they were, and then runs what else `undo` says.
-    """
-
-    title: str
-    params: tuple[str, ...] = ()
-    where: Where = "here"
-    root: bool = False
-    network: bool = False
-    restart: bool = False
-    tag: Tag = "safe"
-    commands: Commands = ()
-    undo: Commands | None = None
-    undo_because: str = ""
-    writes: tuple[str, ...] = ()
 
 
 def parse(spec: str, fill: Mapping[str, str] | None = None) -> tuple[str, dict[str, str]]:
@@ -63,21 +36,13 @@ def parse(spec: str, fill: Mapping[str, str] | None = None) -> tuple[str, dict[s
     return kind, params
 
 
-def make(
-    name: str,
-    params: dict[str, str],
-    kinds: Mapping[str, Kind],
-    world: str = "",
-    wsl: bool = False,
-    because: str = "",
-    distribution: str = "",
-) -> Step:
+def make(name: str, params: dict[str, str], world: str = "", wsl: bool = False, because: str = "", distribution: str = "") -> Step:
     """A step of a kind. `world` and `wsl` tell from where it is seen: what is done to a kernel is done at its owner's.
 
     `distribution` is the ID of the os-release where it is done; it decides the system's own commands.
     Raises StepError for an unknown kind, a missing parameter, or one of a form that no command is made of.
     """
-    kind = _kind(name, params, kinds)
+    kind = _kind(name, params)
     commands = _fill(kind.commands, params, distribution)
     return Step(
         kind=name,
@@ -103,9 +68,9 @@ def _spaced(kind: Kind, params: Mapping[str, str]) -> dict[str, str]:
     return {name: re.sub(r",(?=\S)", ", ", value) if name in lists else value for name, value in params.items()}
 
 
-def _kind(name: str, params: Mapping[str, str], kinds: Mapping[str, Kind]) -> Kind:
+def _kind(name: str, params: Mapping[str, str]) -> Kind:
     """The kind of that name, if it can be made with these parameters; else StepError."""
-    kind = kinds.get(name)
+    kind = step_kinds().get(name)
     if kind is None:
         raise StepError(_("There is no step of the kind {name}.").format(name=name))
     if missing := [param for param in kind.params if not params.get(param)]:
@@ -127,7 +92,6 @@ def _used_holes(kind: Kind, params: Mapping[str, str]) -> list[str]:
 def make_as(
     name: str,
     params: dict[str, str],
-    kinds: Mapping[str, Kind],
     commands: Commands,
     undo: Commands | None = None,
     *,
@@ -138,7 +102,7 @@ def make_as(
     distribution: str = "",
 ) -> Step:
     """A step of a kind whose argument vectors, and files, stand in a table, or are worked out; see `make`."""
-    step = make(name, params, kinds, world, wsl, because, distribution)
+    step = make(name, params, world, wsl, because, distribution)
     undo = step.undo if undo is None else undo
     return msgspec.structs.replace(step, commands=commands, undo=undo, writes=writes or step.writes)
 

@@ -109,10 +109,10 @@ def _ways(cause: str, family: str, fixes: list[list[str]], fill: dict[str, str],
 
 
 def _step(spec: str, fill: dict[str, str], surroundings: Surroundings) -> Step:
-    from rigup.steps import KINDS, make, parse
+    from rigup.steps import make, parse
 
     kind, params = parse(spec, fill)
-    return make(kind, params, KINDS, surroundings.world, surroundings.wsl)
+    return make(kind, params, surroundings.world, surroundings.wsl)
 
 
 def _check(cause: str, family: str, steps: list[Step], fill: dict[str, str], surroundings: Surroundings) -> FixCheck:

@@ -18,7 +18,7 @@ from rigup.diagnosis.guard.start_commands import in_the_image, in_the_start_comm
 from rigup.knowledge.gpus import last_branches
 from rigup.knowledge.patterns import lazy_regex
 from rigup.language import _
-from rigup.steps import KINDS, Step, make
+from rigup.steps import Step, make
 
 Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
@@ -49,16 +49,14 @@ def _by_node(step: Step, setting: Setting) -> Step:
     value = step.params["value"]
     if len(setting.chips) < 2 or not any(harms(chip, value) for chip in setting.chips):
         return step
-    return make("override-by-node", {"name": OVERRIDE, "value": value}, KINDS)
+    return make("override-by-node", {"name": OVERRIDE, "value": value})
 
 
 def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
     """Variables of Windows are set elsewhere than those of a shell."""
     if setting.system != "windows":
         return steps
-    return [
-        make("unset-variable-of-windows", {"name": step.params["name"]}, KINDS) if step.kind == "unset-variable" else step for step in steps
-    ]
+    return [make("unset-variable-of-windows", {"name": step.params["name"]}) if step.kind == "unset-variable" else step for step in steps]
 
 
 def typed(steps: list[Step], setting: Setting) -> list[Step]:
@@ -82,7 +80,7 @@ def _of_unix(step: Step, setting: Setting) -> bool:
 def _as_typed(step: Step, windows: bool) -> Step:
     name, value = step.params["name"], step.params.get("value")
     if windows:
-        return make("set-variable-of-windows", {"name": name, "value": value}, KINDS) if value else step
+        return make("set-variable-of-windows", {"name": name, "value": value}) if value else step
     commands = (("export", f"{name}={value}"),) if value else (("unset", name), ("sh", "-c", _SET_IN, "sh", name))
     return structs.replace(step, commands=commands)
 
@@ -121,7 +119,7 @@ def with_a_python_for_windows(steps: list[Step], setting: Setting) -> list[Step]
         return steps
     python = made.params["python"]
     by_launcher = structs.replace(made, params={**made.params, "starter": f"py -{python}"})
-    got = make("get-python-of-windows", {"python": python}, KINDS)
+    got = make("get-python-of-windows", {"python": python})
     return [got, *(by_launcher if step is made else step for step in steps)]
 
 
@@ -163,10 +161,7 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     plain = ("install-again", "install-package-again", "upgrade-package")
     if setting.system == "macos":
         return steps
-    return [
-        make("choose-build", {"wish": "torch"}, KINDS) if step.kind in plain and step.params["package"] == "torch" else step
-        for step in steps
-    ]
+    return [make("choose-build", {"wish": "torch"}) if step.kind in plain and step.params["package"] == "torch" else step for step in steps]
 
 
 def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Step]:
@@ -182,7 +177,7 @@ def services_look_again(steps: list[Step], setting: Setting) -> list[Step]:
     known = setting.service and setting.service not in setting.absent and not setting.inside
     if not known or steps[-1].kind not in ("reload-module", "reload-driver"):
         return steps
-    return [*steps, make("restart-service", {"service": setting.service}, KINDS)]
+    return [*steps, make("restart-service", {"service": setting.service})]
 
 
 def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
@@ -215,15 +210,15 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     first = "drain-node" if setting.shared else "let-work-end" if setting.busy else ""
     ends = (step for step in steps if step.kind in _ENDS_WORK or step.restart)
     if first and not all(_is_idle(step, setting) for step in ends):
-        return [make(first, {}, KINDS), *steps]
+        return [make(first, {}), *steps]
     if setting.shared and any(step.root and step.where not in _OWN_PLACES for step in steps):
-        return [*_elsewhere(setting), make("ask-administrators", {}, KINDS), *steps]
+        return [*_elsewhere(setting), make("ask-administrators", {}), *steps]
     return steps
 
 
 def _elsewhere(setting: Setting) -> list[Step]:
     """What who waits for a node of Slurm can do meanwhile."""
-    return [make("leave-node-out", {"node": setting.node}, KINDS)] if setting.slurm and setting.node else []
+    return [make("leave-node-out", {"node": setting.node})] if setting.slurm and setting.node else []
 
 
 def _is_idle(step: Step, setting: Setting) -> bool:

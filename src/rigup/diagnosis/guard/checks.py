@@ -6,7 +6,7 @@ from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.pythons import asked_in_the_project, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.checks import check_that_shows, checks_of, code_that_asks
-from rigup.steps import KINDS, Step, StepError, make, parse
+from rigup.steps import Step, StepError, make, parse
 
 _OF_LINUX = ("sh", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
 
@@ -30,7 +30,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
         spec = _of_maker(_of_processor(_of_service(row, finding), holes), vendor)
         try:
             kind, params = _of_ollama(*_of_framework(*parse(spec, holes), kinds, setting), finding.row.family, setting)
-            step = make(kind, params, KINDS, setting.world, setting.wsl)
+            step = make(kind, params, setting.world, setting.wsl)
         except (KeyError, StepError):
             continue
         if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in step.commands):

@@ -5,7 +5,7 @@ from msgspec import structs
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import Companions, TorchBuild, builds, companions, index_url
-from rigup.steps import KINDS, Step, make
+from rigup.steps import Step, make
 
 _TORCHS = ("install-torch", "install-torch-with-audio")
 
@@ -28,7 +28,7 @@ def _kept(step: Step, torch: Step) -> Step:
     if step.kind != "keep-package" or not step.params["package"].startswith("torch=="):
         return step
     build = f"torch=={torch.params['torch']}+{torch.params['index'].rpartition('/')[2]}"
-    return structs.replace(make("keep-package", {"package": build}, KINDS), where=step.where)
+    return structs.replace(make("keep-package", {"package": build}), where=step.where)
 
 
 def _own(torch: str) -> Companions | None:
@@ -49,7 +49,7 @@ def _with_audio(step: Step, setting: Setting) -> Step:
         return step
     vision = friends.torchvision if torch != step.params["torch"] else step.params["torchvision"]
     named = {"torch": torch, "torchvision": vision, "torchaudio": friends.torchaudio, "index": index}
-    return structs.replace(make("install-torch-with-audio", named, KINDS), where=step.where)
+    return structs.replace(make("install-torch-with-audio", named), where=step.where)
 
 
 def _newest_with_audio(variant: str, setting: Setting) -> TorchBuild | None:
@@ -67,10 +67,10 @@ def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> lis
     """xformers is compiled for one release of torch: the old one fails beside a new one, and torch does without."""
     if not setting.xformers or not any(step.kind in _TORCHS for step in steps):
         return steps
-    return [*steps, make("remove-compiled-for-torch", {"packages": "xformers"}, KINDS)]
+    return [*steps, make("remove-compiled-for-torch", {"packages": "xformers"})]
 
 
 def seen_by_a_kernel_anew(steps: list[Step], setting: Setting) -> list[Step]:
     """A notebook's kernel goes on with what it has imported, whatever pip puts in its place."""
     exchanged = any("--force-reinstall" in argv for step in steps for argv in step.commands)
-    return [*steps, make("restart-notebook", {}, KINDS)] if setting.cells and exchanged else steps
+    return [*steps, make("restart-notebook", {})] if setting.cells and exchanged else steps

@@ -4,7 +4,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.conda_forge import CondaBuild, channel, conda_builds, conda_has, conda_specs
 from rigup.knowledge.cuda import version_key
-from rigup.steps import KINDS, Step, StepError, make
+from rigup.steps import Step, StepError, make
 
 _BY_PIP = ("install-torch", "install-torch-with-audio")
 _OF_AN_ENDED_CHANNEL = ("pytorch-cuda", "pytorch-mutex")  # of the channel pytorch, which gets no releases any more
@@ -25,8 +25,8 @@ def _by_conda(step: Step, setting: Setting) -> list[Step]:
     try:
         if build is not None:
             wanted = [*conda_specs("torch", build), *_companions(build, setting, step)]
-            return [make("install-from-channel", {"packages": ", ".join(wanted), "channel": channel()}, KINDS)]
-        return [make("remove-with-conda", {"packages": ", ".join(setting.conda_torch)}, KINDS), step]
+            return [make("install-from-channel", {"packages": ", ".join(wanted), "channel": channel()})]
+        return [make("remove-with-conda", {"packages": ", ".join(setting.conda_torch)}), step]
     except StepError:
         return [step]
 

@@ -6,7 +6,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import module_for
 from rigup.knowledge import driver_recipes
 from rigup.knowledge.surroundings import configured, is_configured
-from rigup.steps import KINDS, Step, StepError, make_as
+from rigup.steps import Step, StepError, make_as
 
 _HERE = ("here", "host-of-container")
 _DRIVERS = ("install-driver", "install-driver-branch")
@@ -26,7 +26,7 @@ def _configured(step: Step, setting: Setting) -> Step:
     by = driver_recipes.provider(setting.distribution)
     apply = tuple(tuple(argv) for argv in by.apply) if by is not None else ()
     try:
-        written = make_as("write-configuration", {"lines": " ".join(lines).format_map(step.params)}, KINDS, apply)
+        written = make_as("write-configuration", {"lines": " ".join(lines).format_map(step.params)}, apply)
     except (KeyError, StepError):
         return step
     return structs.replace(written, where=step.where, restart=step.restart)

@@ -1,7 +1,7 @@
 """Steps at what belongs to a provider: the host of a rented container or notebook, the card of a cloud's machine."""
 
 from rigup.diagnosis.guard.setting import Setting
-from rigup.steps import KINDS, Step, make
+from rigup.steps import Step, make, step_kinds
 
 _OF_THE_HOST = ("kernel", "host-of-container", "every-node", "every-gpu-node")
 _OF_THE_CARD = (
@@ -35,11 +35,11 @@ def left_to_its_owner(steps: list[Step], setting: Setting) -> list[Step]:
     driver = next((step.params for step in steps if step.kind == "install-driver"), None)
     if driver and setting.lent == "container":
         least = driver.get("least") or driver["branch"]
-        return [make("rent-machine-with-driver", {"vendor": driver["vendor"], "branch": least}, KINDS)]
+        return [make("rent-machine-with-driver", {"vendor": driver["vendor"], "branch": least})]
     option = next((step.params["option"] for step in steps if step.kind == "container-option"), "")
     if option and setting.lent == "container":
-        return [make("ask-for-option-when-renting", {"option": option}, KINDS)]
-    return [make(_INSTEAD[setting.lent], {}, KINDS)]
+        return [make("ask-for-option-when-renting", {"option": option})]
+    return [make(_INSTEAD[setting.lent], {})]
 
 
 def is_left(steps: list[Step]) -> bool:
@@ -52,4 +52,4 @@ def _is_the_owners(step: Step, setting: Setting) -> bool:
         return bool(setting.lent)
     if setting.lent not in ("notebook", "container") or step.kind.startswith(_CHOSEN_BY_WHO_RENTS):
         return False
-    return KINDS[step.kind].where in _OF_THE_HOST or step.restart
+    return step_kinds()[step.kind].where in _OF_THE_HOST or step.restart

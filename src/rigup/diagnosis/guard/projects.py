@@ -7,7 +7,7 @@ from msgspec import structs
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.conda_forge import any_with_cuda
 from rigup.knowledge.own_pythons import own_python
-from rigup.steps import KINDS, Step, make
+from rigup.steps import Step, make
 
 Argv = tuple[str, ...]
 _PIP, _CONDA, _PIXI_TAKES = ("python", "-m", "pip"), ("conda", "install"), ("pixi", "add")
@@ -38,13 +38,13 @@ def _of_the_tool(step: Step, setting: Setting) -> Step:
     owner, variant = own_python(setting.python), step.params.get("index", "").rpartition("/whl/")[2]
     if owner is None or step.kind not in _OF_TORCH or not variant:
         return step
-    return make("install-tool-anew", {"tool": owner.tool, "backend": variant}, KINDS)
+    return make("install-tool-anew", {"tool": owner.tool, "backend": variant})
 
 
 def _index_alone(step: Step) -> list[Step]:
     """uv asks an index that `uv add` was told for every package, unless its table says otherwise."""
     named = next((argv[-1].partition("=")[0] for argv in step.commands if argv[:3] == _ADDED), "")
-    return [make("ask-index-alone", {"index": named}, KINDS)] if named else []
+    return [make("ask-index-alone", {"index": named})] if named else []
 
 
 def _read(argv: Argv) -> tuple[str, list[str], set[str], str]:

@@ -16,7 +16,7 @@ from rigup.knowledge.package_managers import backports_of, following_headers, he
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm_install import installation
 from rigup.knowledge.surroundings import container_toolkit, kernel_argument
-from rigup.steps import KINDS, Commands, Step, make
+from rigup.steps import Commands, Step, make
 
 _HERE = ("here", "kernel")
 _OF_THE_DRIVER = lazy_regex(r"(?:lib32-)?nvidia(?:-open|-lts|-open-lts|-dkms|-open-dkms|-utils)?|(?:lib32-)?opencl-nvidia")
@@ -42,7 +42,7 @@ def _branch_of_the_archive(step: Step, setting: Setting) -> list[Step]:
     known = at is not None and at.archive and least and setting.isas and step.params["vendor"] == "NVIDIA"
     branch = driver_recipes.branch_in_archive(at, named, least, setting.isas) if at is not None and known else named
     if branch != named:
-        step = make(step.kind, {**step.params, "branch": branch}, KINDS, setting.world, setting.wsl)
+        step = make(step.kind, {**step.params, "branch": branch}, setting.world, setting.wsl)
     return [structs.replace(step, commands=_driver(step, setting))]
 
 
@@ -61,8 +61,8 @@ def _branch(step: Step, setting: Setting) -> list[Step]:
     if at is None or recipe is None or not recipe.built_by_user:
         return [structs.replace(step, commands=_driver(step, setting))]
     there = sorted(name for name in setting.packages if _OF_THE_DRIVER.fullmatch(name))
-    taken = [make("take-driver-packages-off", {"packages": ",".join(there)}, KINDS, setting.world)] if there else []
-    built = make("build-driver-packages", {"branch": branch}, KINDS, setting.world)
+    taken = [make("take-driver-packages-off", {"packages": ",".join(there)}, setting.world)] if there else []
+    built = make("build-driver-packages", {"branch": branch}, setting.world)
     commands = driver_recipes.spelt(recipe.built_by_user, at, branch, setting.machine, setting.kernel, setting.release)
     return [*taken, structs.replace(built, commands=commands)]
 
@@ -188,12 +188,12 @@ def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
     known = container_toolkit("" if setting.inside else setting.family)
     if known and not setting.toolkit:
         return [step]
-    first = make("get-container-toolkit", {}, KINDS, setting.world)
+    first = make("get-container-toolkit", {}, setting.world)
     there = container_toolkit(setting.family)  # what a message from inside is spelt for, too
     own = list(map(tuple, there.commands)) if there else []
     rest = tuple(argv for argv in step.commands if argv and argv not in own)
     kind = "tell-engine" if step.params["engine"] == "docker" else "tell-runtime"  # alone it ends what it started
-    engine = make(kind, {"engine": step.params["engine"]}, KINDS, setting.world)
+    engine = make(kind, {"engine": step.params["engine"]}, setting.world)
     told = structs.replace(engine, where=step.where, commands=rest)
     return [told] if setting.toolkit else [structs.replace(first, where=step.where), told]
 
@@ -216,8 +216,8 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
         get = (*manager.install, *_from_backports(kernel, setting), *wanted)
         return [structs.replace(step, commands=(get, *build))]
     named = {"kernel": kernel} if kernel else {}
-    words = structs.replace(make("get-headers" if kernel else "get-headers-of-running", named, KINDS), where=step.where)
-    built = make("build-module", {"builder": " ".join(build[0])}, KINDS) if build else None
+    words = structs.replace(make("get-headers" if kernel else "get-headers-of-running", named), where=step.where)
+    built = make("build-module", {"builder": " ".join(build[0])}) if build else None
     return [words, *([structs.replace(built, where=step.where)] if built else [])]
 
 
@@ -234,7 +234,7 @@ def _headers(step: Step, setting: Setting) -> list[Step]:
         suite = _from_backports(setting.kernel, setting)
         get = (*manager.install, *suite, headers_package(setting.kernel, manager), *manager.compiler)
         return [structs.replace(step, commands=(get,))]
-    return [structs.replace(make("get-headers-of-running", {}, KINDS), where=step.where)]
+    return [structs.replace(make("get-headers-of-running", {}), where=step.where)]
 
 
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.patterns import lazy_regex
-from rigup.steps import KINDS, Commands, Step, make
+from rigup.steps import Commands, Step, make
 
 _OPTIONS = ("container-option", "batch-option")
 _ENGINES = ("docker", "podman", "nerdctl")
@@ -101,7 +101,7 @@ def _of_pip(step: Step) -> bool:
 
 def _built_in(step: Step, image: str, engine: str) -> Step:
     line = " && ".join(map(shlex.join, step.commands))
-    words = make("image-line", {"line": line}, KINDS)
+    words = make("image-line", {"line": line})
     build = ("sh", "-c", _BUILD, "sh", image, line, engine, f"{image.rpartition('/')[2].partition(':')[0]}:mended")
     return structs.replace(words, commands=(build,) if image else ())
 

@@ -12,7 +12,7 @@ from rigup.machine.host import Host
 from rigup.machine.kinds import Gpu, Platform, Service, Variable
 from rigup.machine.store import Facts
 from rigup.schemas.shared import Step
-from rigup.steps import KINDS, make
+from rigup.steps import make
 
 DROP_IN = "/etc/systemd/system/ollama.service.d/rigup.conf"
 _LINE = re.compile(r'^Environment="(?P<name>\w{1,80})=(?P<value>[^"\\%\s]{1,4000})"$', re.MULTILINE)
@@ -205,9 +205,9 @@ def steps(variables: Mapping[str, str]) -> list[Step]:
     """The one step that makes the drop-in hold these variables, or takes it away where there are none."""
     because = _("The service never sees what your shell sets: it reads its unit and the files beside it.")
     if not variables:
-        return [make("drop-service-variables", {"service": "ollama"}, KINDS, because=because)]
+        return [make("drop-service-variables", {"service": "ollama"}, because=because)]
     assignments = " ".join(f"{name}={value}" for name, value in variables.items())
-    return [make("service-variables", {"service": "ollama", "assignments": assignments}, KINDS, because=because)]
+    return [make("service-variables", {"service": "ollama", "assignments": assignments}, because=because)]
 
 
 def by_hand(given: Mapping[str, str], facts: Facts) -> list[str]:

@@ -21,7 +21,7 @@ from rigup.stack.candidate import Change
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
 from rigup.stack.wish import Wish
-from rigup.steps import KINDS, Step, make_as
+from rigup.steps import Step, make_as
 
 # The command stands before "--", requirements with their hashes behind it: pip takes hashes from a file alone. Modules
 # that lie in the folder where a person stands are none of Python's or pip's.
@@ -114,7 +114,7 @@ def _install(choice: Choice, lock: Lock, wanted: list[Locked], folder: str) -> S
     command = ["uv", "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
     argv = (python, "-c", INSTALL, *command, *checks, *many, "--", *map(requirement, wanted))
     params = {"python": python, "packages": " ".join(f"{package.name}=={package.version}" for package in wanted), "uv": "uv"}
-    step = make_as("install-with-uv" if uv else "install-into-environment", params, KINDS, (argv,))
+    step = make_as("install-with-uv" if uv else "install-into-environment", params, (argv,))
     title = _("install what the lock holds, each file checked by its hash (packages: {count})").format(count=len(wanted))
     return structs.replace(step, title=title, network=not folder)
 
