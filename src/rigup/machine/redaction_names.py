@@ -62,8 +62,8 @@ class Names:
                 elif not any(word in self.common for word in match["x"].lower().replace("-", " ").split()):
                     self.add("user", match["x"])  # `name = Ada Vey`, and not `name = Intel Arc`
         if path.endswith("/etc/hosts") or ("127.0.0.1" in body and "localhost" in body):
-            for match in HOSTS.form.finditer(body):
-                self.add(HOSTS.kind, match["x"])
+            for match in HOSTS.finditer(body):
+                self.add("hosts", match["x"])
         self._learn_answers(body)
         self._learn_table(body)
         self._learn_columns(body)
