@@ -7,7 +7,8 @@ from msgspec import UNSET
 from rigup.cli.layout import wrapped
 from rigup.language import _
 from rigup.machine.slurm.hostlist import expand
-from rigup.schemas.doctor import Deep, Doctor, NodeGroup, SharedLinks
+from rigup.schemas.doctor import Doctor
+from rigup.schemas.nodes import Deep, NodeGroup, SharedLinks
 from rigup.sizes import size
 from rigup.visible import visible
 

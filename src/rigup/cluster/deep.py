@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from rigup.cluster.differs import Differs
 from rigup.machine.slurm.hostlist import fold
-from rigup.schemas.doctor import Deep, DiskSpeed, LinkSpeed, NodesVerified, UsualSpeed
+from rigup.schemas.nodes import Deep, DiskSpeed, LinkSpeed, NodesVerified, UsualSpeed
 from rigup.sizes import size
 from rigup.verify.child import Ended
 from rigup.verify.judge import judge

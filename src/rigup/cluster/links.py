@@ -14,7 +14,7 @@ from rigup.cluster.differs import Differs
 from rigup.machine.kinds import FileVariable, NetInterface, PeerMemory, RdmaPort, Variable
 from rigup.machine.slurm.hostlist import fold
 from rigup.machine.store import Facts
-from rigup.schemas.doctor import SharedLink, SharedLinks
+from rigup.schemas.nodes import SharedLink, SharedLinks
 
 SOCKET, HCA = "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"
 _READ = (SOCKET, HCA, "GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE")

@@ -24,12 +24,10 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
 COMPILED = HERE / "compiled.msgpack"
 
-FORMAT = 11
+FORMAT = 14
 """Raised when the compiled form changes, so that an old file is not misread."""
 
-MAX_BYTES = 4 * 1024 * 1024
-MAX_FILES = 2000
-MAX_DEPTH = 4
+MAX_BYTES, MAX_FILES, MAX_DEPTH = 4 * 1024 * 1024, 2000, 4
 _DEEPEST_TABLE = 30  # tables within tables
 
 PROVENANCE = ("source", "checked", "how")
@@ -40,22 +38,23 @@ TRIALS = ("example", "near_miss")
 PEOPLE = ("people", "people who ask", "a person", "user")
 """Who speaks in a signature, where it is no program's message."""
 
+IN_KERNEL_LOG = frozenset({"Linux", "NVIDIA driver", "amdgpu", "i915", "xe", "nouveau", "bbswitch", "vendor-reset", "SELinux", "systemd"})
+"""Who writes into the kernel's log beside what has the kernel in its name: drivers, its audit, and who starts the system."""
+
 KERNEL, PROGRAM = 1, 2
 """Bits of a wording: the kernel may say it in its log, a program in its own output; people may say anything."""
 
 Table = dict[str, Any]
-Wording = tuple[str, str, list[str], int, int, int, int]
-"""Of a signature: its id, its literal, the words of which one stands beside it, who may say it; and where its row is packed:
-the number of the table among those of signatures, the first byte, the one after the last."""
+Wording = tuple[int, str, str, list[str], int, int, int, int]
+"""Of a signature: its place among all, its id, its literal, the words of which one stands beside it, who may say it; and where
+its row is packed: the number of the table among those of signatures, the first byte, the one after the last."""
 Stamp = tuple[int, int]
 """Size in bytes and CRC-32 of one source file."""
 
-"""The tables that tell what a PCI id is; in this order their names are looked for."""
-
 _SIGNATURES = "signatures/"
 _AT_LINE = lazy_regex(r"at line (\d+)")
-_HOLE = lazy_regex(r"<<([a-z][a-z0-9-]*)>>")  # in a regex of a table that has parts
-_REGEXES = ("regex", "asks", "fills", "outputs", "about")  # keys of a row whose values are regular expressions
+_HOLE = lazy_regex(r"<<([a-z][a-z0-9-]*)>>")  # in a row of a table that has parts
+_WITH_PARTS = ("regex", "asks", "fills", "outputs", "about", "commands", "undo")  # keys of a row whose values may name parts
 _DEEPEST = 6  # parts within parts
 
 
@@ -197,27 +196,28 @@ def _holds_rows(path: Path, array: str, rows: object) -> bool:
 
 
 def _spell_out(path: Path, meta: Table, rows: list[Table]) -> None:
-    """Put what ``[meta.parts]`` names, and what a row itself puts, into the holes of its regular expressions: ``<<name>>``."""
+    """Put what ``[meta.parts]`` names, and what a row itself puts, into its regular expressions and commands: ``<<name>>``."""
     parts = meta.get("parts")
     if not isinstance(parts, dict):
         return
     for row in rows:
         fill = {**parts, **row.pop("put", {})}
-        for key in _REGEXES:
-            if isinstance(row.get(key), list):
-                row[key] = [_spelled_out(path, row, str(regex), fill) for regex in row[key]]
-            elif key in row:
-                row[key] = _spelled_out(path, row, str(row[key]), fill)
+        for key in _WITH_PARTS:
+            if key in row:
+                row[key] = _spelled_out(path, row, row[key], fill)
 
 
-def _spelled_out(path: Path, row: Table, regex: str, fill: Table) -> str:
+def _spelled_out(path: Path, row: Table, value: object, fill: Table) -> object:
+    if isinstance(value, list):
+        return [_spelled_out(path, row, inner, fill) for inner in value]
+    text = str(value)
     for _depth in range(_DEEPEST):
-        holes = set(_HOLE.findall(regex))
+        holes = set(_HOLE.findall(text))
         if not holes:
-            return regex
+            return text
         if missing := holes - set(fill):
             raise KnowledgeError(path, f"{row.get('id')} has holes that nothing fills: {', '.join(sorted(missing))}")
-        regex = _HOLE.sub(lambda hole: str(fill[hole[1]]), regex)
+        text = _HOLE.sub(lambda hole: str(fill[hole[1]]), text)
     raise KnowledgeError(path, f"{row.get('id')} has parts that stand in each other")
 
 
@@ -235,7 +235,7 @@ def _inherit(meta: Table, array: str, rows: list[Table]) -> None:
 def may_say(row: Table) -> int:
     """Who may say a signature's message: KERNEL, PROGRAM, both or none of them."""
     program, of_process = str(row["program"]), row.get("scope", "process") == "process"
-    kernel = "kernel" in program or not (of_process or program.startswith("people"))
+    kernel = "kernel" in program or (not of_process and not IN_KERNEL_LOG.isdisjoint(program.split(", ")))
     return KERNEL * kernel + PROGRAM * (program not in PEOPLE)
 
 
@@ -256,7 +256,8 @@ def wordings(tables: dict[str, Table], packed: dict[str, bytes]) -> list[Wording
         ends[number] = start + len(packed_row)
         scope = scopes.get(row.get("says"), row.get("scope", "process"))
         bits = may_say({**row, "scope": scope})
-        rows_of_wordings.append((row["id"], row["literal"], row.get("beside", []), bits, number, start, ends[number]))
+        here = (number, start, ends[number])
+        rows_of_wordings.append((len(rows_of_wordings), row["id"], row["literal"], row.get("beside", []), bits, *here))
     return rows_of_wordings
 
 
@@ -340,7 +341,8 @@ def _index(parsed: dict[str, Table], packed: dict[str, bytes]) -> Table:
         known: list[Wording] | None = wordings(parsed, packed)
     except (KeyError, TypeError, AttributeError):
         known = None
-    packed_index = {"wordings": known, "names_of_pci": names_of_pci(parsed)}
+    of_kernel = known and [wording for wording in known if wording[4] & KERNEL]
+    packed_index = {"wordings": known, "wordings_of_kernel": of_kernel, "names_of_pci": names_of_pci(parsed)}
     return {"tags": tagged, **{name: msgspec.msgpack.encode(content) for name, content in packed_index.items()}}
 
 

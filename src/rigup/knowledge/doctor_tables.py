@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from rigup.knowledge import tables
-from rigup.knowledge.compile import may_say
+from rigup.knowledge.compile import KERNEL, may_say
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +65,7 @@ class Wording(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What has to be known of a signature to look for its message; the row itself is decoded where its literal is found.
 
     Attributes:
+        number: its place among all of them.
         id: the row's.
         literal: the row's.
         beside: the row's.
@@ -75,6 +76,7 @@ class Wording(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     """
 
+    number: int
     id: str
     literal: str
     beside: list[str]
@@ -187,24 +189,39 @@ def wordings() -> tuple[Wording, ...]:
     if packed is not None:
         return tuple(packed)
     rows = ((row, msgspec.structs.asdict(row)) for row in signatures())
-    return tuple(Wording(row.id, row.literal, row.beside, may_say(fields), -1, 0, 0) for row, fields in rows)
+    return tuple(Wording(number, row.id, row.literal, row.beside, may_say(fields), -1, 0, 0) for number, (row, fields) in enumerate(rows))
 
 
 @tables.remembered
-def signature(number: int) -> Signature:
-    """One signature, by its place among `wordings`.
+def wordings_of_kernel() -> tuple[Wording, ...]:
+    """Those that stand in a kernel's log: a machine without a pasted text has no need of the others.
+
+    Raises:
+        KnowledgeError: a signature file is malformed.
+
+    """
+    packed = tables.default_store().wordings(Wording, of_kernel=True)
+    return tuple(packed) if packed is not None else tuple(known for known in wordings() if known.may_say & KERNEL)
+
+
+def signature(known: Wording) -> Signature:
+    """The signature of a wording.
 
     Raises:
         KnowledgeError: its row is malformed.
 
     """
-    known = wordings()[number]
-    if known.table < 0:
+    return _signature(known.number, known.table, known.start, known.end)
+
+
+@tables.remembered
+def _signature(number: int, table: int, start: int, end: int) -> Signature:
+    if table < 0:
         return signatures()[number]
-    name, row = tables.default_store().packed_row(known.table, known.start, known.end, Signature)
+    name, row = tables.default_store().packed_row(table, start, end, Signature)
     (row,) = _of_family(name, (row,))
     target_number = _numbers().get(row.says) if row.says else None
-    return row if target_number is None else _with_scope(row, signature(target_number))
+    return row if target_number is None else _with_scope(row, signature(wordings()[target_number]))
 
 
 @tables.remembered
@@ -220,7 +237,7 @@ def signatures_of(ids: Collection[str]) -> tuple[Signature, ...]:
 
     """
     numbers = _numbers()
-    return tuple(signature(number) for number in sorted(numbers[id_] for id_ in ids if id_ in numbers))
+    return tuple(signature(wordings()[number]) for number in sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
 
 def _with_scope(row: Signature, target: Signature) -> Signature:

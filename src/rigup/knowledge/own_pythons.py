@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from rigup.knowledge import tables
+from rigup.knowledge.patterns import lazy_regex
 
 Keeper = Literal["pip", "uv", "uv-tool", "pipx"]
 
@@ -35,7 +36,7 @@ class OwnPython(NamedTuple):
 @tables.remembered
 def _rows() -> tuple[tuple[re.Pattern[str], _Row], ...]:
     rows = tables.rows("own_pythons", "own_python", _Row)
-    return tuple((re.compile(r"(?:.*)" + row.folder + r"(?:/(?:bin|scripts))?(?:/python[\d.]*(?:\.exe)?)?"), row) for row in rows)
+    return tuple((lazy_regex(r"(?:.*)" + row.folder + r"(?:/(?:bin|scripts))?(?:/python[\d.]*(?:\.exe)?)?"), row) for row in rows)
 
 
 def own_python(path: str) -> OwnPython | None:

@@ -43,6 +43,7 @@ class _Compiled(msgspec.Struct):
     stamps: dict[str, tuple[int, int]] = {}
     tags: dict[str, list[str]] = {}  # the signatures that carry each tag
     wordings: memoryview = memoryview(b"")  # as a wheel has them: without
+    wordings_of_kernel: memoryview = memoryview(b"")  # the same
     names_of_pci: memoryview = memoryview(b"")  # the same
     tables: dict[str, memoryview] = {}  # each packed by itself: those that nobody asks for are not even copied
 
@@ -96,9 +97,9 @@ class Store:
         """The ids of the shipped signatures that carry each tag; None where an overlay may have others."""
         return None if any(name.startswith(_SIGNATURES) for name in self._above) else self._compiled.tags
 
-    def wordings(self, form: type[Row]) -> list[Row] | None:
-        """All signatures as `compile.wordings` tells of them; None where a table of somebody's own is laid over one of them."""
-        packed = self._compiled.wordings
+    def wordings(self, form: type[Row], of_kernel: bool = False) -> list[Row] | None:
+        """All signatures as `compile.wordings` tells of them, or those that stand in a kernel's log; None where a table of somebody's own is laid over one."""
+        packed = self._compiled.wordings_of_kernel if of_kernel else self._compiled.wordings
         if self._broken or any(name.startswith(_SIGNATURES) for name in self._above):
             return None
         return msgspec.msgpack.decode(packed, type=list[form] | None)  # type: ignore[valid-type]

@@ -4,8 +4,8 @@ from collections import Counter
 from typing import Any
 
 from rigup.knowledge import tables
-from rigup.knowledge.compile import KERNEL, PROGRAM
-from rigup.knowledge.doctor_tables import Wording, speakers, wordings
+from rigup.knowledge.compile import PROGRAM
+from rigup.knowledge.doctor_tables import Wording, speakers, wordings, wordings_of_kernel
 
 _PART = 500_000  # characters whose finds are held at once: a short literal repeated fills the memory
 _SPOTS = 10_000  # of one literal in one text
@@ -14,7 +14,6 @@ _FEW = 12_000  # characters of all texts up to which literals are looked for by 
 _MARKS: set[str] = set()
 _searched = Counter[str]()  # characters so far, by speaker
 _ANYBODY = "anybody"
-_SAYS = {"kernel": KERNEL, "program": PROGRAM}
 
 
 def wait_for(marks: tuple[str, ...]) -> None:
@@ -23,12 +22,12 @@ def wait_for(marks: tuple[str, ...]) -> None:
 
 
 @tables.remembered
-def wordings_of(speaker: str) -> dict[str, list[tuple[int, Wording]]]:
-    """Wordings, each with its number, by their literal: those that "anybody", a "program" alone or the "kernel" alone may say; none for ""."""
-    bit, by_literal = _SAYS.get(speaker, 0), dict[str, list[tuple[int, Wording]]]()
-    for number, known in enumerate(wordings() if speaker else ()):
-        if not bit or known.may_say & bit:
-            by_literal.setdefault(known.literal, []).append((number, known))
+def wordings_of(speaker: str) -> dict[str, list[Wording]]:
+    """Wordings by their literal: those that "anybody", a "program" alone or the "kernel" alone may say; none for ""."""
+    by_literal = dict[str, list[Wording]]()
+    for known in wordings_of_kernel() if speaker == "kernel" else wordings() if speaker else ():
+        if speaker != "program" or known.may_say & PROGRAM:
+            by_literal.setdefault(known.literal, []).append(known)
     return by_literal
 
 
@@ -36,7 +35,7 @@ def wordings_of(speaker: str) -> dict[str, list[tuple[int, Wording]]]:
 def _literals(speaker: str, _marks: int) -> frozenset[str]:
     """All literals that are looked for; computed again where more marks were declared."""
     waited = set(wordings_of(speaker))
-    waited |= {word for alike in wordings_of(speaker).values() for _number, known in alike for word in known.beside}
+    waited |= {word for alike in wordings_of(speaker).values() for known in alike for word in known.beside}
     if speaker == _ANYBODY:
         waited |= {row.literal for row in speakers()} | _MARKS
     return frozenset(waited)

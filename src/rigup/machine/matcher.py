@@ -28,8 +28,8 @@ def match(text: Text, speaker: str = "anybody", clock: Clock | None = None) -> I
     read as what somebody tells of it, nor the kernel's as what a process says of itself. What the `clock` leaves no time
     for, and messages whose search takes too long, the text notes in `given_up`.
     """
-    for number, known in _waited_for(text, speaker):
-        row, spots = signature(number), text.spots(known.literal)
+    for known in _waited_for(text, speaker):
+        row, spots = signature(known), text.spots(known.literal)
         if text.may_hold(row.needs):
             if clock and clock.is_up():
                 text.given_up.add("all that were left")
@@ -39,10 +39,10 @@ def match(text: Text, speaker: str = "anybody", clock: Clock | None = None) -> I
                 yield _symptom(row, hit), [fact for form in row.states if _tells(form, fact := _fact(form, row, hit))]
 
 
-def _waited_for(text: Text, speaker: str) -> list[tuple[int, Wording]]:
+def _waited_for(text: Text, speaker: str) -> list[Wording]:
     """Messages whose literal stands in the text, in the order of their tables."""
     by_literal = wordings_of(speaker)
-    return sorted((pair for literal in text.index for pair in by_literal.get(literal, ())), key=lambda pair: pair[0])
+    return sorted((known for literal in text.index for known in by_literal.get(literal, ())), key=lambda known: known.number)
 
 
 def _is_denied(row: Signature, hit: Hit) -> bool:

@@ -1,17 +1,14 @@
 """The kinds of steps: rows of the tables `steps/`. A new kind is one row in the table of its subject."""
 
-from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
 
-from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.tables import names, remembered, rows
 
 Commands = tuple[tuple[str, ...], ...]
 Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "every-gpu-node", "by-hand"]
 Tag = Literal["safe", "caution", "destructive"]
-_SCRIPT = lazy_regex(r"<<([a-z-]+)>>")
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,13 +36,6 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     writes: tuple[str, ...] = ()
 
 
-class _Script(msgspec.Struct, frozen=True, kw_only=True):
-    """What a shell is given to run; a command names it as `<<name>>`."""
-
-    name: str
-    text: str
-
-
 @remembered
 def step_kinds() -> dict[str, Kind]:
     """All kinds by their names.
@@ -54,15 +44,4 @@ def step_kinds() -> dict[str, Kind]:
         KnowledgeError: a table is malformed.
 
     """
-    return {kind.kind: kind for table in names("steps/") for kind in _kinds_of(table)}
-
-
-def _kinds_of(table: str) -> Iterator[Kind]:
-    scripts = {script.name: script.text for script in rows(table, "script", _Script)}
-    for kind in rows(table, "kind", Kind):
-        undo = None if kind.undo is None else _with_scripts(kind.undo, scripts)
-        yield msgspec.structs.replace(kind, commands=_with_scripts(kind.commands, scripts), undo=undo) if scripts else kind
-
-
-def _with_scripts(commands: Commands, scripts: Mapping[str, str]) -> Commands:
-    return tuple(tuple(_SCRIPT.sub(lambda name: scripts[name[1]], word) for word in argv) for argv in commands)
+    return {kind.kind: kind for table in names("steps/") for kind in rows(table, "kind", Kind)}

@@ -17,8 +17,9 @@ from rigup.machine.slurm.asking import Slurm
 from rigup.machine.slurm.hostlist import expand, fold
 from rigup.machine.slurm.values import Node
 from rigup.machine.store import Facts
-from rigup.schemas.doctor import Deep, Doctor, NodeDiffers, NodeGroup, NodeNotAsked, Verdict
+from rigup.schemas.doctor import Doctor, Verdict
 from rigup.schemas.machine import Machine
+from rigup.schemas.nodes import Deep, NodeDiffers, NodeGroup, NodeNotAsked
 
 if TYPE_CHECKING:
     from rigup.cluster.deep import Measured

@@ -2,10 +2,11 @@
 
 import re
 
-from rigup.diagnosis.causes.framework.offered_packages import COMPILED, nothing_offered, offered_nothing
+from rigup.diagnosis.causes.framework.offered_packages import nothing_offered, offered_nothing
 from rigup.diagnosis.causes.framework.programs import named_programs, plain_system, upgrade
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule, wordings
 from rigup.knowledge.amd_ways import torch_of_amd
+from rigup.knowledge.package_systems import is_compiled
 from rigup.knowledge.program_builds import Program, is_package, plain_name, program_of
 from rigup.knowledge.pythons import pythons, supported
 from rigup.knowledge.torch_builds import builds, companions
@@ -129,7 +130,7 @@ def nothing_of_triton_for_windows(
 def phone_has_no_wheels(symptom: Symptom = seen(tag="pip-offers-none"), _phone: Symptom = seen("android-system-shown")) -> Verdict:
     """Wheels for Linux are not for Android, whose libraries are others."""
     name = offered_nothing(symptom)
-    return bool(name and (pythons(name) or COMPILED.fullmatch(name))) and {"name": symptom.name, "platform": "Android"}
+    return bool(name and (pythons(name) or is_compiled(name))) and {"name": symptom.name, "platform": "Android"}
 
 
 @text_rule("extension-without-platform-build")

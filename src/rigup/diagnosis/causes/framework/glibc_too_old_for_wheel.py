@@ -2,12 +2,13 @@
 
 import re
 
-from rigup.diagnosis.causes.framework.offered_packages import COMPILED, offered_nothing
+from rigup.diagnosis.causes.framework.offered_packages import offered_nothing
 from rigup.diagnosis.causes.framework.wanted_releases import OF_TORCH, known_libc, libc_of, release_asked_for
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.conda_forge import channel, conda_package
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.distributions import distribution
+from rigup.knowledge.package_systems import is_compiled
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.program_builds import addon_of_module, force_build, plain_name
 from rigup.knowledge.pythons import pythons, supported
@@ -135,7 +136,7 @@ def musl_has_no_wheels(
     """There is no wheel for musl, where others have one for every Python that is in use."""
     name = offered_nothing(symptom)
     fits = python is None or not python.knows("version") or supported(name, python.version) is not False
-    return fits and bool(name and (pythons(name) or COMPILED.fullmatch(name))) and {"want": None, "have": system.id}
+    return fits and bool(name and (pythons(name) or is_compiled(name))) and {"want": None, "have": system.id}
 
 
 @text_rule("glibc-too-old-for-wheel", "likely")

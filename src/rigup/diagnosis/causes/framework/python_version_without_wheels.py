@@ -4,48 +4,20 @@ import re
 
 from rigup.diagnosis.causes.directml.packages import OF_DIRECTML
 from rigup.diagnosis.causes.framework.fitting_pythons import in_range, nearest, plain_release, python_of_tag, pythons_of, release_named
-from rigup.diagnosis.causes.framework.offered_packages import COMPILED, is_of_another_system, nothing_offered, offered_nothing
+from rigup.diagnosis.causes.framework.offered_packages import is_of_another_system, nothing_offered, offered_nothing
 from rigup.diagnosis.causes.framework.own_environments import made_anew
 from rigup.diagnosis.causes.framework.programs import plain_system
 from rigup.diagnosis.causes.framework.pythons_there import pythons_there
 from rigup.diagnosis.causes.framework.wanted_releases import OF_TORCH, known_libc, release_asked_for
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.package_systems import is_compiled
 from rigup.knowledge.program_builds import is_package, plain_name, program_of
 from rigup.knowledge.pythons import pythons, supported
 from rigup.knowledge.torch_builds import builds, companions, index_url
 from rigup.knowledge.wheels import families
 from rigup.machine.kinds import Distribution, Platform, PythonEnv, Symptom
 
-_COMPILED = (
-    "jaxlib",
-    "triton",
-    "numba",
-    "llvmlite",
-    "onnxruntime",
-    "onnxruntime-gpu",
-    "xformers",
-    "spacy",
-    "open3d",
-    "tensorflow-gpu",
-    "tensorflow-cpu",
-    "paddlepaddle",
-    "paddlepaddle-gpu",
-    "mxnet",
-    "dgl",
-    "faiss-gpu",
-    "ctranslate2",
-    "tensorrt",
-    "cntk",
-    "cntk-gpu",
-    "mindspore-gpu",
-    "mindspore",
-    "numpy",
-    "scipy",
-    "h5py",
-    "mediapipe",
-    "tflite-runtime",
-)
 _LATE = 5  # quarters of a year: so long after a Python's release its wheels may not be there yet
 _FRESH = 1  # and of its own patches these come in the first months
 
@@ -204,7 +176,7 @@ def newer_than_all_that_is_offered(
 def python_of_32_bits_has_none(symptom: Symptom = seen(tag="pip-offers-none"), _narrow: Symptom = seen("python-of-32-bits")) -> Verdict:
     """Frameworks are built for 64 bits alone."""
     name = offered_nothing(symptom)
-    return bool(name and (pythons(name) or COMPILED.fullmatch(name))) and {"name": symptom.name}
+    return bool(name and (pythons(name) or is_compiled(name))) and {"name": symptom.name}
 
 
 @text_rule("python-version-without-wheels", "possible")
@@ -219,14 +191,14 @@ def compiled_package_has_nothing_to_offer(
     name = offered_nothing(symptom)
     plain = index is None and phone is None and system is None
     differs = platform is not None and is_of_another_system(name, platform)
-    return plain and not differs and bool(COMPILED.fullmatch(name)) and {"name": symptom.name}
+    return plain and not differs and is_compiled(name) and {"name": symptom.name}
 
 
 @text_rule("python-version-without-wheels", "possible")
 def poetry_finds_no_wheel(symptom: Symptom = seen("poetry-has-no-candidate", "pipenv-has-no-version")) -> Verdict:
     """None of the files that the lock file names is for this Python, or for this system."""
     name = str(symptom.get("name")).lower()
-    return bool(pythons(name) or COMPILED.fullmatch(name)) and {"name": symptom.name}
+    return bool(pythons(name) or is_compiled(name)) and {"name": symptom.name}
 
 
 @text_rule("python-version-without-wheels", "likely")
@@ -235,7 +207,7 @@ def release_is_older_than_all_that_is_offered(
 ) -> Verdict:
     """A compiled package, asked for by a release that lies before all that the index has for this Python."""
     asked, offered = release_asked_for(symptom), str(symptom.get("offered") or "").split(",")[0].strip()
-    known = symptom.name.lower().replace("_", "-") in _COMPILED and offered not in ("", "none")
+    known = is_compiled(symptom.name.lower().replace("_", "-")) and offered not in ("", "none")
     older = bool(asked) and version_key(asked) < version_key(offered)
     return offline is None and known and older and {"name": symptom.name, "have": python.get("version") if python else None}
 
