@@ -2,12 +2,32 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from rigup.version import __version__
 
 Stamp = tuple[int, int]
 """Size in bytes and time of the last change in nanoseconds; zeros where there is no such file."""
 Stamps = dict[str, Stamp]
+
+
+class Made(Protocol):
+    """What is made of files, with the version that made it and their stamps; without stamps it came with the program."""
+
+    @property
+    def version(self) -> str:
+        """Of the program."""
+
+    @property
+    def stamps(self) -> Stamps:
+        """By the files' paths."""
+
+
+Kept = TypeVar("Kept", bound=Made)
 
 
 def stamp(path: str) -> Stamp:
@@ -35,3 +55,12 @@ def keep(path: Path, made: bytes) -> None:
     with contextlib.suppress(OSError):
         part.write_bytes(made)
         part.replace(path)
+
+
+def kept(path: Path, form: type[Kept], stamps: Callable[[], Stamps], build: Callable[[Path], Kept]) -> Kept:
+    """What lies there, made anew where it is not of this version or its files have changed."""
+    try:
+        made = msgspec.msgpack.decode(path.read_bytes(), type=form)
+    except (OSError, msgspec.MsgspecError):
+        return build(path)
+    return made if made.version == __version__ and (not made.stamps or made.stamps == stamps()) else build(path)

@@ -18,7 +18,7 @@ from rigup.knowledge.compile import COMPILED
 from rigup.knowledge.tables import default_store
 from rigup.machine.facts import Fact, kinds
 from rigup.machine.kinds import Symptom
-from rigup.stamps import Stamps, keep, python_files
+from rigup.stamps import Stamps, keep, kept, python_files
 from rigup.stamps import stamp as _stamp
 from rigup.version import __version__
 
@@ -122,12 +122,7 @@ def build(path: Path, shipped: bool = False) -> Index:
 
 @cache
 def _index() -> Index:
-    try:
-        index = msgspec.msgpack.decode(INDEX.read_bytes(), type=Index)
-    except (OSError, msgspec.MsgspecError):
-        return build(INDEX)
-    is_fresh = index.version == __version__ and (not index.stamps or index.stamps == _stamps())
-    return index if is_fresh else build(INDEX)
+    return kept(INDEX, Index, _stamps, build)
 
 
 def _rank(rule: Rule, numbers: dict[str, int]) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from rigup.knowledge import tables
 from rigup.knowledge.model_shapes import Shape, file_type, file_types, model_meant
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import spaced
-from rigup.knowledge.speeds import data_sheet
+from rigup.knowledge.speeds import Decode, data_sheet
 from rigup.sizes import gibibytes
 
 PARAMETERS = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,4}(?:[.,]\d{1,2})?) ?[bBБ](?![A-Za-z])")
@@ -45,16 +45,6 @@ class _Precision(msgspec.Struct, frozen=True):
     said: str
     type: str
     usual: str = ""
-
-
-class _Decode(msgspec.Struct, frozen=True):
-    kind: str
-    fixed: float
-    share: float
-    low: float
-    high: float
-    layer: float = 0.0
-    backend: str = ""
 
 
 def shown_memory(seen: Look) -> int:
@@ -188,7 +178,7 @@ def _rates(seen: Look) -> tuple[float, float, float]:
     if not (sheet and sheet.bandwidth and count):
         return 0.0, 0.0, 0.0
     backend = "metal" if seen.card and seen.card.vendor == "apple" else ""
-    rows = [row for row in tables.rows("engine_speed", "decode", _Decode) if row.kind == ("experts" if experts else "dense")]
+    rows = [row for row in tables.rows("engine_speed", "decode", Decode) if row.kind == ("experts" if experts else "dense")]
     row = next((row for row in rows if row.backend == backend), rows[0])
     read = count * 1e9 * _bytes_each(_likely_type(seen))
     time = row.fixed + row.layer * (shape.layers if shape else 0) + read / (row.share * sheet.bandwidth)

@@ -9,21 +9,11 @@ from rigup.fit.plan import Plan
 from rigup.fit.pools import HOST, Pool
 from rigup.fit.request import Request
 from rigup.knowledge import tables
+from rigup.knowledge.speeds import Decode
 from rigup.language import _
 from rigup.schemas.fit import PromptRange, Range
 
 _OPERATIONS = 2  # of each weight and token
-
-
-class _Decode(msgspec.Struct, frozen=True):
-    kind: str
-    fixed: float
-    share: float
-    low: float
-    high: float
-    most_rate: float = 0.0
-    backend: str = ""
-    layer: float = 0.0
 
 
 class _Prefill(msgspec.Struct, frozen=True):
@@ -115,8 +105,8 @@ def decode_on(model: Model, cards: Sequence[Pool], ranks: int, read: tuple[int, 
     return Range(low=round(low, 1), likely=round(likely, 1), high=round(high, 1), because=reasons)
 
 
-def _row(model: Model, pool: Pool) -> _Decode:
-    every = tables.rows("engine_speed", "decode", _Decode)
+def _row(model: Model, pool: Pool) -> Decode:
+    every = tables.rows("engine_speed", "decode", Decode)
     rows = {row.kind: row for row in every if row.backend in ("", pool.backend)}  # a maker's own row stands behind
     if pool.measured and not model.number("expert_count"):
         return rows["measured"]

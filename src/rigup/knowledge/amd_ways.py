@@ -58,15 +58,22 @@ class _Machine(msgspec.Struct, frozen=True):
     isa: str
 
 
-class _AmdWheel(msgspec.Struct, frozen=True, kw_only=True):
+class AmdWheel(msgspec.Struct, frozen=True, kw_only=True):
+    """A release of torch that AMD builds itself, each chip's code behind an extra, with what of its family goes with it."""
+
     torch: str
     torchvision: str = ""
+    torchaudio: str = ""
     rocm: str
     systems: list[str]
+    python: list[str]
     index: str
+    source: str = ""
 
 
-class _Extra(msgspec.Struct, frozen=True, kw_only=True):
+class DeviceExtra(msgspec.Struct, frozen=True, kw_only=True):
+    """What pip is asked for in brackets beside a torch of AMD's own index, for a chip; by system what it needs, "not …" where there is none."""
+
     isa: str
     extra: str
     linux: str = ""
@@ -149,7 +156,7 @@ def torch_of_amd(isa: str, system: str) -> FromAmd | None:
         KnowledgeError: a table is malformed.
 
     """
-    wheels = [row for row in tables.rows("torch_rocm", "amd_wheel", _AmdWheel) if system in row.systems]
+    wheels = [row for row in tables.rows("torch_rocm", "amd_wheel", AmdWheel) if system in row.systems]
     extra = _extra(isa, system) if isa else "device-all"
     if not wheels or not extra:
         return None
@@ -166,13 +173,13 @@ def rocm_for_python() -> FromAmd | None:
         KnowledgeError: a table is malformed.
 
     """
-    wheels = tables.rows("torch_rocm", "amd_wheel", _AmdWheel)
+    wheels = tables.rows("torch_rocm", "amd_wheel", AmdWheel)
     newest = max(wheels, key=lambda row: version_key(row.torch), default=None)
     return FromAmd(f"{setting('rocm-in-python').name}=={newest.rocm}", newest.index) if newest else None
 
 
 def _extra(isa: str, system: str) -> str:
-    for row in tables.rows("torch_rocm", "device_extra", _Extra):
+    for row in tables.rows("torch_rocm", "device_extra", DeviceExtra):
         shipped = row.windows if system == "windows" else row.linux
         if row.isa == gfx_base(isa) and shipped and not shipped.startswith("not shipped"):
             return row.extra

@@ -49,6 +49,26 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     how: str = ""
 
 
+class Decode(msgspec.Struct, frozen=True, kw_only=True):
+    """How fast an engine makes tokens, of a `kind` of model ("dense", "experts") on a backend.
+
+    Attributes:
+        fixed, layer: seconds of each token, and of each layer of it.
+        share, low, high: how much of the memory's rate is reached, and its bounds.
+        most_rate: tokens a second at the most; 0 where there is no bound.
+
+    """
+
+    kind: str
+    fixed: float
+    share: float
+    low: float
+    high: float
+    most_rate: float = 0.0
+    backend: str = ""
+    layer: float = 0.0
+
+
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     variants: list[dict[str, Any]] = []

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from rigup.knowledge import tables
+from rigup.knowledge.amd_ways import AmdWheel, DeviceExtra
 from rigup.knowledge.chips import gfx_base, runs_on
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.rocm import rocblas_has
@@ -59,23 +60,6 @@ def ever_built(isa: str, system: str = "linux", machine: str = "x86_64") -> bool
     return any(runs_on(isa, row.code, row.cuda or None) for row in builds(system, machine))
 
 
-class AmdWheel(msgspec.Struct, frozen=True, kw_only=True):
-    """A torch of AMD's own index."""
-
-    torch: str
-    rocm: str
-    systems: list[str]
-    python: list[str]
-    index: str
-
-
-class _Extra(msgspec.Struct, frozen=True, kw_only=True):
-    isa: str
-    extra: str
-    linux: str = ""
-    windows: str = ""
-
-
 def of_amds_index(isa: str, system: str) -> tuple[AmdWheel, str] | None:
     """The newest torch of AMD's own index for a chip, and the name of what it has for that chip; None where it has none.
 
@@ -83,7 +67,7 @@ def of_amds_index(isa: str, system: str) -> tuple[AmdWheel, str] | None:
         KnowledgeError: the table is malformed.
 
     """
-    extras = (row for row in tables.rows("torch_rocm", "device_extra", _Extra) if row.isa == gfx_base(isa))
+    extras = (row for row in tables.rows("torch_rocm", "device_extra", DeviceExtra) if row.isa == gfx_base(isa))
     shipped = next((row.extra for row in extras if not str(getattr(row, system, "not")).startswith("not")), "")
     rows = [row for row in tables.rows("torch_rocm", "amd_wheel", AmdWheel) if system in row.systems]
     newest = max(rows, key=lambda row: version_key(row.torch), default=None)

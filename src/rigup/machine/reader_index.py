@@ -18,7 +18,7 @@ from rigup.machine.literals import wait_for
 from rigup.machine.order import ordered
 from rigup.machine.reader import DERIVED, READERS, Derivation, Input, Late, Reader, Run, line_of
 from rigup.machine.reader_files import MODULES, OF_TEXTS, PACKAGE, SHARED
-from rigup.stamps import Stamps, keep, python_files, stamp
+from rigup.stamps import Stamps, keep, kept, python_files, stamp
 from rigup.version import __version__
 
 INDEX = Path(__file__).with_name("readers.msgpack")
@@ -137,12 +137,7 @@ def build(path: Path, shipped: bool = False) -> Index:
 
 @cache
 def _index() -> Index:
-    try:
-        index = msgspec.msgpack.decode(INDEX.read_bytes(), type=Index)
-    except (OSError, msgspec.MsgspecError):
-        return build(INDEX)
-    is_fresh = index.version == __version__ and (not index.stamps or index.stamps == _stamps())
-    return index if is_fresh else build(INDEX)
+    return kept(INDEX, Index, _stamps, build)
 
 
 def _declared(reader: Reader) -> _Declared:

@@ -11,9 +11,9 @@ from packaging.utils import canonicalize_name
 
 from rigup.language import _
 from rigup.stack import poetry, uv_tables
+from rigup.stack.requirement_files import read_whole
 from rigup.stack.terms import Asked, Terms, WishError, together
 
-_MOST_BYTES = 2_000_000
 _LONGEST_NAME = 100
 _OTHER_TOOLS = {"pdm": ("source", "dev-dependencies"), "pixi": ("dependencies", "pypi-dependencies", "feature", "target")}
 """Tables of other tools that say where packages come from, or which: nobody would keep them here."""
@@ -70,14 +70,7 @@ def of_project(path: str, parts: tuple[str, ...] = ()) -> Asked:
 
 def read(path: str) -> Table:
     """The file as plain values. Raises WishError."""
-    try:
-        with open(path, "rb") as file:
-            body = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise WishError(_("{path} cannot be read: {error}.").format(path=path, error=why)) from error
-    if len(body) > _MOST_BYTES:
-        raise WishError(_("{path} is larger than a file of requirements is.").format(path=path))
+    body = read_whole(path)
     try:
         return tomllib.loads(body.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:

@@ -278,7 +278,7 @@ def lines(path: str) -> Iterator[Line]:
 
     """
     folder = os.path.dirname(os.path.abspath(path))
-    for number, joined in _joined(_text(path)):
+    for number, joined in _joined(decoded(read_whole(path, _MOST_LINES))):
         if not (text := _COMMENT.sub("", joined).strip()):
             continue
         where = f"{path}:{number}"
@@ -309,16 +309,17 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
         yield first, "".join(parts)
 
 
-def _text(path: str) -> str:
+def read_whole(path: str, lines: int | None = None) -> bytes:
+    """A file in which somebody names packages. Raises WishError where it cannot be read, is too large, or has more lines."""
     try:
         with open(path, "rb") as file:
             body = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise WishError(_("{path} cannot be read: {error}.").format(path=path, error=why)) from error
-    if len(body) > _MOST_BYTES or body.count(b"\n") > _MOST_LINES:
+    if len(body) > _MOST_BYTES or (lines is not None and body.count(b"\n") > lines):
         raise WishError(_("{path} is larger than a file of requirements is.").format(path=path))
-    return decoded(body)
+    return body
 
 
 def decoded(body: bytes) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from rigup.schemas.watch import Watch
 from rigup.watch.exposition import CONTENT_TYPE, Exposition
+from rigup.watch.rounds import again_and_again
 
 _OLD = 5.0  # seconds beside three intervals after which a sample is no answer
 _SLOW_CLIENT = 10.0  # seconds
@@ -53,11 +54,7 @@ class Exporter:
         self._page = Page(text.encode(), time.monotonic())
 
     def _work(self) -> None:
-        due = time.monotonic()
-        while not self._stop.is_set():
-            self.take()
-            due = max(due + self.interval, time.monotonic())
-            self._stop.wait(due - time.monotonic())
+        again_and_again(self.take, self.interval, self._stop)
 
     def page(self) -> tuple[int, bytes]:
         """The status of HTTP and what is said."""

@@ -12,6 +12,7 @@ from rigup.schemas.watch import Watch
 from rigup.watch.findings import findings
 from rigup.watch.history import History, key_of
 from rigup.watch.recording import NoRecording, Recording
+from rigup.watch.rounds import again_and_again
 
 POINTS = 3600
 _LOOK_BACK = 700  # samples that findings of a moment are made of: the longest asks for ten minutes
@@ -88,11 +89,7 @@ class Node:
             }
 
     def _work(self) -> None:
-        due = time.monotonic()
-        while not self._stop.is_set():
-            self.take()
-            due = max(due + self.interval, time.monotonic())
-            self._stop.wait(due - time.monotonic())
+        again_and_again(self.take, self.interval, self._stop)
 
 
 class Replayed(Node):

@@ -1,10 +1,20 @@
 """Work that may hang: a sensor that does not answer costs itself only."""
 
 import threading
+import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
 Task = tuple[str, Callable[[], None]]
+
+
+def again_and_again(task: Callable[[], None], interval: float, stop: threading.Event) -> None:
+    """Do it every so many seconds until it is to stop; one that took longer puts off those that follow."""
+    due = time.monotonic()
+    while not stop.is_set():
+        task()
+        due = max(due + interval, time.monotonic())
+        stop.wait(due - time.monotonic())
 
 
 class Rounds:

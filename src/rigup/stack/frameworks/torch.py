@@ -8,6 +8,7 @@ import msgspec
 from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
+from rigup.knowledge.amd_ways import AmdWheel
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.jetson import jetson_wheels
 from rigup.knowledge.meant import programs
@@ -22,19 +23,6 @@ COMPANIONS = ("torchvision", "torchaudio", "torchcodec")
 FAMILY = (*COMPANIONS, "triton")
 _NIGHT = re.compile(r"\.dev\d{8}")
 _KINDS = {"cu": "cuda", "ro": "rocm", "xp": "xpu", "cp": "cpu"}
-
-
-class _AmdWheel(msgspec.Struct, frozen=True, kw_only=True):
-    """A release of torch that AMD builds itself, each target's code behind an extra."""
-
-    torch: str
-    torchvision: str = ""
-    torchaudio: str = ""
-    rocm: str
-    systems: list[str]
-    python: list[str]
-    index: str
-    source: str = ""
 
 
 def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
@@ -141,7 +129,7 @@ def allows(want: Requirement, version: str) -> bool:
 
 def _from_amd(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     shipped = [row for row in tables.table("torch_rocm").get("device_extra", []) if _shipped(row, site.system)]
-    for row in tables.rows("torch_rocm", "amd_wheel", _AmdWheel):
+    for row in tables.rows("torch_rocm", "amd_wheel", AmdWheel):
         local = "+rocm" + row.rocm
         versions = {"torch": row.torch + local}
         versions |= {name: getattr(row, name) + local for name in ("torchvision", "torchaudio") if name in wishes}

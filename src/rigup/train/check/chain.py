@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -134,6 +135,29 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
         return {**self.command.variables, **inner, **self.inner.variables}
 
 
+class _At(NamedTuple):
+    """Where a command is taken apart.
+
+    Attributes:
+        command: of the batch script.
+        inner: the one within it, of a shell's script, that is looked at; the same where there is none.
+        layers: programs that start the next, the outermost first.
+        settings: variables that shells set on the way.
+        depth: how many programs were looked behind.
+
+    """
+
+    command: Command
+    inner: Command
+    layers: tuple[Layer, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    depth: int = 0
+
+    def deeper(self) -> "_At":
+        """Behind one program more."""
+        return self._replace(depth=self.depth + 1)
+
+
 class Chains:
     """Takes commands apart.
 
@@ -149,49 +173,38 @@ class Chains:
     def of(self, script: Script) -> Iterator[Launch]:
         """The starts of Python programs in a script, in order."""
         for command in script.commands:
-            yield from self._peel(command.words, command, command, (), (), 0)
+            yield from self._peel(command.words, _At(command, command))
 
-    def _peel(
-        self, words: Sequence[Word], command: Command, inner: Command, layers: tuple[Layer, ...], settings: tuple[Setting, ...], depth: int
-    ) -> Iterator[Launch]:
+    def _peel(self, words: Sequence[Word], at: _At) -> Iterator[Launch]:
         words = _without_assignments(words)
-        if not words or depth > _DEEPEST:
+        if not words or at.depth > _DEEPEST:
             return
         name = words[0].text.rsplit("/", 1)[-1]
         if (rest := _behind_transparent(name, words)) is not None:
-            yield from self._peel(rest, command, inner, layers, settings, depth + 1)
+            yield from self._peel(rest, at.deeper())
             return
-        if (found := _layer(name, words, inner)) is None:
-            yield from self._file(words, command, inner, layers, settings, depth)
+        if (found := _layer(name, words, at.inner)) is None:
+            yield from self._file(words, at)
             return
         layer, rest = found
-        layers = (*layers, layer)
+        at = at._replace(layers=(*at.layers, layer))
         if layer.kind == "shell":
-            yield from self._shell(layer, rest, command, inner, layers, settings, depth)
+            yield from self._shell(layer, rest, at)
         elif layer.kind in ("python", "torchrun", "accelerate", "deepspeed", "lightning"):
-            yield from self._program(layer, rest, command, inner, layers, settings, depth)
+            yield from self._program(layer, rest, at)
         elif layer.kind == "mpi-launched":
             return
         else:
-            yield from self._peel(rest, command, inner, layers, settings, depth + 1)
+            yield from self._peel(rest, at.deeper())
 
-    def _program(
-        self,
-        layer: Layer,
-        rest: Sequence[Word],
-        command: Command,
-        inner: Command,
-        layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...],
-        depth: int,
-    ) -> Iterator[Launch]:
+    def _program(self, layer: Layer, rest: Sequence[Word], at: _At) -> Iterator[Launch]:
         """The script behind a launcher or an interpreter."""
         module = layer.option("module")
         if layer.kind == "python" and module is not None and module.value in _MODULES:
-            yield from self._relaunched(_MODULES[module.value], module, rest, command, inner, layers, settings, depth)
+            yield from self._relaunched(_MODULES[module.value], module, rest, at)
             return
         if layer.option("no-python") is not None:
-            yield from self._peel(rest, command, inner, layers, settings, depth + 1)
+            yield from self._peel(rest, at.deeper())
             return
         by_value = layer.kind == "python" and module is not None and module.value
         if by_value and module is not None:
@@ -201,100 +214,68 @@ class Chains:
         else:
             return
         if _PYTHON.fullmatch(script.text.rsplit("/", 1)[-1]) or script.text.rsplit("/", 1)[-1] in ("torchrun", "accelerate"):
-            yield from self._peel(rest, command, inner, layers, settings, depth + 1)
+            yield from self._peel(rest, at.deeper())
             return
         yield Launch(
-            layers=layers,
+            layers=at.layers,
             script=script,
             module=module is not None,
             arguments=tuple(arguments),
-            command=command,
-            inner=inner,
-            settings=settings,
+            command=at.command,
+            inner=at.inner,
+            settings=at.settings,
         )
 
-    def _relaunched(
-        self,
-        kind: str,
-        module: Option,
-        rest: Sequence[Word],
-        command: Command,
-        inner: Command,
-        layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...],
-        depth: int,
-    ) -> Iterator[Launch]:
+    def _relaunched(self, kind: str, module: Option, rest: Sequence[Word], at: _At) -> Iterator[Launch]:
         """`python -m torch.distributed.run …`."""
         start = msgspec.structs.replace(module.beside, text=kind)
         words = [start, *rest]
         if kind == "accelerate" and (not rest or rest[0].text != "launch"):
             words.insert(1, msgspec.structs.replace(start, text="launch"))
-        yield from self._peel(words, command, inner, layers[:-1], settings, depth + 1)
+        yield from self._peel(words, at._replace(layers=at.layers[:-1]).deeper())
 
-    def _shell(
-        self,
-        layer: Layer,
-        rest: Sequence[Word],
-        command: Command,
-        inner: Command,
-        layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...],
-        depth: int,
-    ) -> Iterator[Launch]:
+    def _shell(self, layer: Layer, rest: Sequence[Word], at: _At) -> Iterator[Launch]:
         """`bash -c '…'` and `bash run.sh`."""
         text = next((option for option in layer.options if option.name == "c"), None)
         if text is None:
-            yield from self._file(rest, command, inner, layers, settings, depth)
+            yield from self._file(rest, at)
         elif rest:
-            yield from self._text(rest[0].text, inner.file, rest[0].line, command, inner, layers, settings, depth, list(rest[1:]))
+            yield from self._text(rest[0].text, at.inner.file, rest[0].line, at, list(rest[1:]))
 
-    def _file(
-        self, words: Sequence[Word], command: Command, inner: Command, layers: tuple[Layer, ...], settings: tuple[Setting, ...], depth: int
-    ) -> Iterator[Launch]:
+    def _file(self, words: Sequence[Word], at: _At) -> Iterator[Launch]:
         """A shell script of one's own, or a Python script that is started by its name."""
         if (
             not words
             or words[0].text in (".", "source")
-            or (not layers and words[0].text in ("echo", "ls", "cat", "cp", "rm", "mkdir", "cd", "sbatch", "scontrol"))
+            or (not at.layers and words[0].text in ("echo", "ls", "cat", "cp", "rm", "mkdir", "cd", "sbatch", "scontrol"))
         ):
             return
         path = words[0].text
         base = path.rsplit("/", 1)[-1]
         if base.endswith(".py"):
             yield Launch(
-                layers=(*layers, Layer(kind="python", options=(), words=tuple(words[:1]), command=inner, name=base)),
+                layers=(*at.layers, Layer(kind="python", options=(), words=tuple(words[:1]), command=at.inner, name=base)),
                 script=words[0],
                 module=False,
                 arguments=tuple(words[1:]),
-                command=command,
-                inner=inner,
-                settings=settings,
+                command=at.command,
+                inner=at.inner,
+                settings=at.settings,
             )
             return
         if UNKNOWN in base and len(words) > 1 and words[1].text.endswith(".py"):  # "$PYTHON" script.py
             words = words[1:]
-            yield from self._file(words, command, inner, layers, settings, depth)
+            yield from self._file(words, at)
             return
         if UNKNOWN in base or not re.search(r"\.(?:sh|bash|slurm|sbatch)$|^[\w-]+$", base):
             return
         text = self.read(path) if "/" in path or base.endswith((".sh", ".bash")) else None
-        if text is not None and depth < _DEEPEST:
-            yield from self._text(text, base, 1, command, inner, layers, settings, depth, [words[0], *words[1:]])
+        if text is not None and at.depth < _DEEPEST:
+            yield from self._text(text, base, 1, at, [words[0], *words[1:]])
 
-    def _text(
-        self,
-        text: str,
-        file: str,
-        first: int,
-        command: Command,
-        inner: Command,
-        layers: tuple[Layer, ...],
-        settings: tuple[Setting, ...],
-        depth: int,
-        positional: list[Word],
-    ) -> Iterator[Launch]:
+    def _text(self, text: str, file: str, first: int, at: _At, positional: list[Word]) -> Iterator[Launch]:
         """Commands of a shell within: what it expands is expanded there, in each task."""
-        given = {**command.variables, **inner.variables, **{setting.name: setting.word for setting in settings}}
+        given = {**at.command.variables, **at.inner.variables, **{setting.name: setting.word for setting in at.settings}}
         if positional:
             given |= {"0": positional[0], **parameters(positional[1:], positional[0].line)}
         plain = {name: msgspec.structs.replace(word, refs=frozenset(), runs=frozenset()) for name, word in given.items()}
@@ -305,7 +286,7 @@ class Chains:
                 for setting in script.settings
                 if setting.order <= each.order and setting.exported
             )
-            yield from self._peel(each.words, command, each, layers, (*settings, *own), depth + 1)
+            yield from self._peel(each.words, at._replace(inner=each, settings=(*at.settings, *own)).deeper())
 
 
 def _without_assignments(words: Sequence[Word]) -> list[Word]:
