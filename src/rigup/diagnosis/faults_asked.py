@@ -21,13 +21,14 @@ def is_one_of(cause: str, names: Iterable[str]) -> bool:
 
 def are_sure(found: Iterable[Finding]) -> bool:
     """Whether all of them are at least likely: only then is something else denied."""
-    return all(one.confidence in _SURE and not one.guess for one in found)
+    found = list(found)
+    return bool(found) and all(one.confidence in _SURE and not one.guess for one in found)
 
 
 def speaks_of_no_card(found: Iterable[Finding]) -> bool:
     """Whether all that is wrong is accounted for without a broken card."""
     found = list(found)
-    return bool(found) and are_sure(found) and not any(is_one_of(one.cause, [_CARD]) for one in found)
+    return are_sure(found) and not any(is_one_of(one.cause, [_CARD]) for one in found)
 
 
 def is_of_faults(told: Told, found: tuple[Finding, ...]) -> bool:
