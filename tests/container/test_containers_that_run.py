@@ -158,7 +158,7 @@ def test_what_it_dies_of_is_named(engine):
     done = engine.rigup(*run("--", "sh", "-c", f"echo '{text}' >&2; exit 1"))
     assert done.returncode == 1
     assert "podman ended with status 1" in done.stderr
-    assert "Broken." in done.stderr
+    assert "A fault was found." in done.stderr
 
 
 def test_a_signal_reaches_the_program_and_no_container_is_left(engine):

@@ -209,7 +209,7 @@ def test_who_says_that_it_is_slow_is_told_what_would_tell_why(answered):
 
 
 FAULTY = [
-    ("Should I update my driver?", CPU_BUILD),
+    ("Which temperature is right for a card?", CPU_BUILD),
     (
         "Is it normal that nvidia-smi says this?",
         "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.133",

@@ -1,7 +1,9 @@
 """What a verdict means, as one sentence: what was seen, and whether anything of it is a fault."""
 
+from rigup.diagnosis.faults_asked import speaks_of_no_card
 from rigup.language import _
 from rigup.schemas.doctor import Doctor
+from rigup.schemas.shared import Finding
 
 
 def head_sentence(answer: Doctor, here: bool) -> str:
@@ -13,7 +15,7 @@ def head_sentence(answer: Doctor, here: bool) -> str:
     if loud and all(shown.guess for shown in loud):
         return _("Nothing that was read proves it, but it reads like this.")
     meaning = {
-        "broken": _("Something keeps this from working."),
+        "broken": _keeps_from_working(loud),
         "degraded": _("It works, but less well than it could."),
         "healthy": _("Nothing is wrong here.") if here else _healthy(answer),
         "unknown": _unknown(answer, bool(loud)),
@@ -21,6 +23,18 @@ def head_sentence(answer: Doctor, here: bool) -> str:
     if verdict != "healthy" or answer.machine.accelerators:
         return meaning
     return _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else _no_gpu(answer, meaning)
+
+
+def _keeps_from_working(loud: list[Finding]) -> str:
+    """That it does not work, and that no card is broken where all that is wrong is accounted for without."""
+    if speaks_of_no_card(loud):
+        return _("Something keeps this from working, and nothing that was seen speaks of a broken card.")
+    return _("Something keeps this from working.")
+
+
+def verdict_word(answer: Doctor) -> str:
+    """What a person reads in the verdict's place: "broken" alone would be taken for the card."""
+    return _("A fault was found") if answer.verdict == "broken" else _(answer.verdict).capitalize()
 
 
 def _healthy(answer: Doctor) -> str:

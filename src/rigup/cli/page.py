@@ -11,7 +11,7 @@ from msgspec import UNSET, to_builtins
 
 from rigup import __version__
 from rigup.cli.devices import with_limits
-from rigup.cli.head_sentence import head_sentence
+from rigup.cli.head_sentence import head_sentence, verdict_word
 from rigup.cli.overview import name_of, overview
 from rigup.cli.report import Grouped, aside, grouped, harmless, has_own_check, loud, not_judged, troubles
 from rigup.cli.typed_commands import commands, place, typed
@@ -105,7 +105,7 @@ def fragment(answer: Doctor, here: bool = True, styled: bool = True) -> str:
 
 def _head(answer: Doctor, here: bool) -> str:
     verdict = answer.verdict
-    marked = f'<span class="{verdict}">{_html(_(verdict).capitalize())}</span>'
+    marked = f'<span class="{verdict}">{_html(verdict_word(answer))}</span>'
     sentence = _html(_("{verdict}. {meaning}")).format(verdict=marked, meaning=_html(head_sentence(answer, here)))
     return f"<h1>{sentence}</h1>"
 

@@ -7,7 +7,7 @@ from msgspec import UNSET, structs, to_builtins
 
 from rigup.cli.evidence import LABEL, MOST_EVIDENCE, evidence_lines
 from rigup.cli.guard import style, unstyled
-from rigup.cli.head_sentence import head_sentence
+from rigup.cli.head_sentence import head_sentence, verdict_word
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
 from rigup.cli.typed_commands import commands, place, typed
@@ -82,7 +82,7 @@ def loud(shown: Finding) -> bool:
 def _head(answer: Doctor, here: bool) -> list[str]:
     verdict, meaning = answer.verdict, head_sentence(answer, here)
     loud_findings = [shown for shown in answer.findings if loud(shown)]
-    marked = style(_(verdict).capitalize(), fg=_COLORS[verdict], bold=True)
+    marked = style(verdict_word(answer), fg=_COLORS[verdict], bold=True)
     lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
     if len(loud_findings) < 2:
         return lines

@@ -93,8 +93,13 @@ def _answers(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> 
         return ()
     from rigup.diagnosis.asked import answers_to
 
-    loud = frozenset(finding.cause for finding in findings if finding.severity != "note")
-    return tuple(answers_to(texts, facts, loud))
+    wrong = [finding for finding in findings if finding.severity != "note" and not finding.past]
+
+    def tell() -> tuple[shared.Finding, ...]:
+        symptom_ids = heard_in(facts)
+        return tuple(show(finding, facts, symptom_ids) for finding in wrong)
+
+    return tuple(answers_to(texts, facts, frozenset(finding.cause for finding in findings if finding.severity != "note"), tell))
 
 
 def _is_accounted_for(texts: tuple[Text, ...], answers: tuple[AnsweredQuestion, ...], left: list[str], facts: Facts) -> bool:

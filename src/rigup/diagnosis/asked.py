@@ -1,8 +1,9 @@
 """The questions of pasted texts, with the answers that hold for what the text shows."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from rigup.diagnosis.faults_asked import are_sure, is_of_faults, is_one_of
 from rigup.diagnosis.looking import Look
 from rigup.diagnosis.shown import look, maker, shown_names, system, values
 from rigup.diagnosis.wording import filled, holes
@@ -13,6 +14,7 @@ from rigup.language import _
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.schemas.doctor import AnsweredQuestion
+from rigup.schemas.shared import Finding
 
 _BLANK = lazy_regex(r"(?<=[。？！]) ")  # Chinese sentences follow each other without one
 _OUTPUT = 200  # characters of an output that is taken out of its text
@@ -21,20 +23,23 @@ _MOST_OF_A_SENTENCE = 2
 _LEAST = 3  # characters of a sentence that is taken out of its text
 
 
-def answers_to(texts: Iterable[Text], facts: Facts, loud: frozenset[str] = frozenset()) -> list[AnsweredQuestion]:
+def answers_to(
+    texts: Iterable[Text], facts: Facts, loud: frozenset[str] = frozenset(), tell: Callable[[], tuple[Finding, ...]] = tuple
+) -> list[AnsweredQuestion]:
     """Answers to what is asked, each once.
 
     Args:
         texts: as they were pasted.
         facts: all that was seen.
         loud: causes that were found; beside them only what belongs to one of them is answered.
+        tell: what was found, with the ways to mend it, where somebody asks of that.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    asked = [one for one in _asked(texts, facts) if not one.row.last and _may_be_told(one, loud)]
-    told = _told(asked, facts)
+    asked = [one for one in _asked(texts, facts, bool(loud)) if not one.row.last and _may_be_told(one, loud)]
+    told = _told(asked, facts, tell() if any(one.row.causes for one in asked) else ())
     twice = {one.row.id for one in asked if any(answer.id in one.row.told_by for answer in told)}
     kept: list[AnsweredQuestion] = []
     for answer in (answer for answer in told if answer.id not in twice):
@@ -45,6 +50,8 @@ def answers_to(texts: Iterable[Text], facts: Facts, loud: frozenset[str] = froze
 
 def _may_be_told(one: Asked, loud: frozenset[str]) -> bool:
     """Whether an answer is worth something beside what is wrong: where it is asked beyond doubt and holds all the same, or belongs to it."""
+    if one.row.causes:
+        return any(is_one_of(cause, one.row.causes) for cause in loud)
     return not loud or (one.row.always and one.whole) or not loud.isdisjoint(one.row.beside)
 
 
@@ -71,9 +78,9 @@ def are_of_outputs(answers: Iterable[AnsweredQuestion], texts: Iterable[Text], f
     return any(answer.id in ids for answer in answers)
 
 
-def _asked(texts: Iterable[Text], facts: Facts) -> list[Asked]:
+def _asked(texts: Iterable[Text], facts: Facts, is_wrong: bool = False) -> list[Asked]:
     names = shown_names(facts)
-    found = [one for text in texts for one in asked_in(text.body, names) if not (one.shown and _fails_besides(one, text))]
+    found = [one for text in texts for one in asked_in(text.body, names, is_wrong) if not (one.shown and _fails_besides(one, text))]
     return list({one.row.id: one for one in found}.values())
 
 
@@ -85,8 +92,8 @@ def _fails_besides(one: Asked, text: Text) -> bool:
     return fails(without_commands(body))
 
 
-def _told(asked: Iterable[Asked], facts: Facts) -> list[AnsweredQuestion]:
-    return [answer for one in asked if (answer := _answer(one, facts))]
+def _told(asked: Iterable[Asked], facts: Facts, found: tuple[Finding, ...] = ()) -> list[AnsweredQuestion]:
+    return [answer for one in asked if (answer := _answer(one, facts, found))]
 
 
 def without(texts: Iterable[Text], answers: Iterable[AnsweredQuestion]) -> tuple[Text, ...]:
@@ -102,9 +109,9 @@ def _cut(text: Text, sentences: list[str]) -> Text:
     return Text(text.source, body, text.given, text.whole, text.rank, text.lines, text.exit_status)
 
 
-def _answer(asked: Asked, facts: Facts) -> AnsweredQuestion | None:
+def _answer(asked: Asked, facts: Facts, found: tuple[Finding, ...]) -> AnsweredQuestion | None:
     """What is said of one; None where it is asked of other makers' cards, or nothing can be said."""
-    row, seen = asked.row, look(asked, facts)
+    row, seen = asked.row, look(asked, facts, found)
     whose, where = maker(seen), system(seen)
     if not (_is_of(row.makers, whose) and _is_of(row.systems, where)):
         return None
@@ -112,7 +119,8 @@ def _answer(asked: Asked, facts: Facts) -> AnsweredQuestion | None:
     shown = [sentence for templates in row.shows if (sentence := _first(templates, seen))]
     if row.last and not shown:
         return None
-    general = _sentence(told.answer if told else row.answer, seen)
+    own = "" if row.causes and not are_sure(found) else row.answer  # what is only possible denies nothing
+    general = _sentence(told.answer if told else own, seen)
     sentence = _BLANK.sub("", " ".join([*shown, *([general] if general else [])]))
     lines = row.lines if told is None or told.lines is None else told.lines
     answer = AnsweredQuestion(id=row.id, asked=asked.sentence, answer=sentence, commands=_commands(row, lines, seen))
@@ -138,6 +146,8 @@ def _commands(row: Question, lines: list[str], seen: Look) -> list[str]:
 def _holds(told: Told, whose: str, where: str, seen: Look) -> bool:
     """Whether an answer is of this maker, this system and these figures; of an unknown maker only what is anybody's."""
     if (told.makers and whose not in told.makers) or (told.systems and where not in told.systems):
+        return False
+    if not is_of_faults(told, seen.found) or not all(values([name], seen).get(name) for name in told.needs):
         return False
     said = seen.asked.said
     fits = all(re.fullmatch(form, said.get(name, "")) for name, form in told.said.items())

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from rigup.knowledge.questions import Asked
 from rigup.machine.store import Facts
+from rigup.schemas.shared import Finding
 
 
 class Card(NamedTuple):
@@ -17,8 +18,9 @@ class Card(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A question, what was seen in its text, and the cards that it is about."""
+    """A question, what was seen in its text, the cards that it is about, and what is wrong, where it asks of that."""
 
     asked: Asked
     facts: Facts
     card: Card | None
+    found: tuple[Finding, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rigup.diagnosis.capacity_asked import OF_CAPACITY
+from rigup.diagnosis.faults_asked import OF_FAULTS
 from rigup.diagnosis.looking import Card, Look
 from rigup.diagnosis.model_asked import OF_MODELS, shown_memory, size_of
 from rigup.knowledge.abilities import Ability, abilities_named, has_ability
@@ -25,6 +26,7 @@ from rigup.knowledge.torch_builds import TorchBuild, builds, index_url, newest_b
 from rigup.language import _
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, TensorFlow, Torch
 from rigup.machine.store import Facts
+from rigup.schemas.shared import Finding
 from rigup.sizes import gibibytes
 
 _CARD = lazy_regex(
@@ -42,11 +44,11 @@ _MOST_NAMES = 12  # of one question, that are looked up
 _CUDNN_LONG, _CUDNN_UNIT = 90_000, 10_000  # from this number on a major release counts so much, before it a tenth
 
 
-def look(asked: Asked, facts: Facts) -> Look:
+def look(asked: Asked, facts: Facts, found: tuple[Finding, ...] = ()) -> Look:
     """What is known where a question is asked."""
     # Rows of their own order tell of the machine that is shown.
     named = None if asked.row.last else _named_card(without_others(asked.near, "another", "aside"), facts)
-    return Look(asked, facts, named or _only_card(facts))
+    return Look(asked, facts, named or _only_card(facts), found)
 
 
 def shown_names(facts: Facts) -> str:
@@ -286,6 +288,12 @@ def _supply(more: int) -> Callable[[Look], str]:
     return watts
 
 
+def _short_supply(seen: Look) -> str:
+    """The watts of the supply that the text names, where the cards want more."""
+    has, wanted = seen.asked.said.get("has", ""), _supply(0)(seen)
+    return has if has and wanted and int(has) < int(wanted) else ""
+
+
 def _older_cuda(seen: Look) -> str:
     """The CUDA of torch, where the driver's is newer."""
     own, drivers = _torch(seen, "cuda"), _driver(seen).get("cuda", "")
@@ -379,8 +387,10 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "alike": _alike,
     "used_with_room": _used_with_room,
     "supply": _supply(0),
+    "short_supply": _short_supply,
     "supply_of_more": _supply(1),
     "wanted_type": lambda seen: (seen.asked.said.get("wanted") or seen.asked.said.get("type", "")).lower(),
     **OF_MODELS,
     **OF_CAPACITY,
+    **OF_FAULTS,
 }

@@ -114,6 +114,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
         stops: whether a card that it concerns computes nothing; False where other programs go on computing on it.
         discrete: whether it is of a card in a slot alone, and never of a processor's own graphics.
         recurs: whether it comes and goes, so that what works later proves nothing against it.
+        card: whether a broken card may be behind it.
         echo: its message says that something failed elsewhere; it is reported only where nothing else is found that failed.
         family: name of the file that it stands in.
 
@@ -130,6 +131,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     fixes: list[list[str]] = []
     discrete: bool = False
     recurs: bool = False
+    card: bool = False
     echo: bool = False
     family: str = ""
     source: str = ""

@@ -1,4 +1,4 @@
-"""What people ask of machines that are in order, with the answers (data/questions.toml)."""
+"""What people ask of machines that are in order (data/questions.toml), and beside what is wrong (data/beside_faults.toml), with the answers."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -43,6 +43,10 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
         systems: where it holds; empty: everywhere.
         within: the least and the greatest of figures that the text shows, by the holes that they fill.
         said: patterns of the whole of what the text shows, by holes.
+        causes: what has to be found, as in a question; empty: anything.
+        sure: told only where all that is found is at least likely.
+        tells: kinds of steps, of which the first way to mend what is found holds one.
+        needs: holes that have to be filled, though no sentence names them.
 
     """
 
@@ -50,6 +54,10 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[str] | None = None
     makers: list[str] = []
     systems: list[str] = []
+    causes: list[str] = []
+    sure: bool = False
+    tells: list[str] = []
+    needs: list[str] = []
     within: dict[str, list[float]] = {}
     said: dict[str, str] = {}
 
@@ -70,6 +78,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         example: a paragraph in which it is asked.
         near_miss: one in which it is not.
         beside: causes beside which it is answered, too; else only where nothing is wrong.
+        causes: asked of what is wrong: ids of causes, families with a slash behind, "#card" for those behind which a broken card may be, or "*"; answered only
+            where one of them is found, and its own answer only where all that is found is at least likely.
         always: it is answered beside whatever is wrong: what is told of holds all the same.
         told_by: ids of questions whose answers tell the same: beside one of them it is not answered.
         outputs: patterns of what programs print, all of which match in the text: then it is also asked by who only names the thing.
@@ -94,6 +104,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     example: str
     near_miss: str
     beside: list[str] = []
+    causes: list[str] = []
     always: bool = False
     told_by: list[str] = []
     outputs: list[str] = []
@@ -144,10 +155,10 @@ def questions() -> tuple[Question, ...]:
         KnowledgeError: the table is malformed.
 
     """
-    return tables.rows("questions", "question", Question)
+    return (*tables.rows("questions", "question", Question), *tables.rows("beside_faults", "question", Question))
 
 
-def asked_in(text: str, shown: str = "") -> list[Asked]:
+def asked_in(text: str, shown: str = "", found: bool = False) -> list[Asked]:
     """The questions of a text that have an answer, each once.
 
     Of what a sentence may ask together with those before it an answer that gives commands is told only where nothing else has more of its own words.
@@ -155,19 +166,18 @@ def asked_in(text: str, shown: str = "") -> list[Asked]:
     Args:
         text: as it was pasted.
         shown: names of the programs, cards and systems that its outputs show: who pastes them leaves them out of the question.
+        found: whether something is wrong: what is asked of that is known only then, and also where somebody suspects it without a question.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    asking = _forms("asking")
-    rows = questions()
+    rows = tuple(row for row in questions() if found or not row.causes)
     asked: dict[str, _Window] = {}
     again: dict[str, str] = {}
-    for window in _windows(text, asking):
-        for row in _meant(rows, window, shown):
-            if asked.setdefault(row.id, window) is not window:
-                again[row.id] = f"{again.get(row.id, '')} {window.sentence}"
+    for window, row in _pairs(text, rows, shown):
+        if asked.setdefault(row.id, window) is not window:
+            again[row.id] = f"{again.get(row.id, '')} {window.sentence}"
     seen = _shown(rows, text)
     of_outputs = {one.row.id for one in seen}
     by_id = {row.id: row for row in rows}
@@ -178,6 +188,20 @@ def asked_in(text: str, shown: str = "") -> list[Asked]:
     others = [one for one in found if one.row.id not in of_outputs and _lies_within(one)]
     known = sorted([*seen, *(one for one in others if not one.row.last)], key=lambda one: text.find(one.sentence))
     return [*known[:_MOST_KNOWN], *(one for one in others if one.row.last)]
+
+
+def _pairs(text: str, rows: tuple[Question, ...], shown: str) -> Iterator[tuple["_Window", Question]]:
+    """The sentences that ask with what each asks; of what is wrong also those that suspect something and ask nothing."""
+    asking, of_faults = _forms("asking"), tuple(row for row in rows if row.causes)
+    for window in _windows(text, [*asking, *(_forms_of_faults("suspecting") if of_faults else [])]):
+        asks = any(form.search(window.sentence) for form in asking)
+        meant = _meant(rows if asks else of_faults, window, shown)
+        yield from ((window, row) for row in meant if not row.causes or _is_whole(row, window) or _confirms(window))
+
+
+def _confirms(window: "_Window") -> bool:
+    """Whether a sentence asks if that which stands before it is so: else only what it names itself is asked of what is wrong."""
+    return any(form.search(window.sentence) for form in _forms_of_faults("confirming"))
 
 
 def _shown(rows: tuple[Question, ...], text: str) -> list[Asked]:
@@ -243,6 +267,10 @@ def without_worries(text: str, is_more: Callable[[str], bool]) -> str:
 def _forms(*arrays: str) -> list[re.Pattern[str]]:
     rows = (row for array in arrays for row in tables.rows("questions", array, _Asking))
     return [form_of(row.regex) for row in rows]
+
+
+def _forms_of_faults(array: str) -> list[re.Pattern[str]]:
+    return [form_of(row.regex) for row in tables.rows("beside_faults", array, _Asking)]
 
 
 def _lies_within(asked: Asked) -> bool:
