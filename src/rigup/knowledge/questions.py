@@ -181,11 +181,11 @@ def asked_in(text: str, shown: str = "", found: bool = False) -> list[Asked]:
     seen = _shown(rows, text)
     of_outputs = {one.row.id for one in seen}
     by_id = {row.id: row for row in rows}
-    found = [
+    of_words = [
         Asked(by_id[id_], *window, _said(by_id[id_], text), _is_whole(by_id[id_], window), again=again.get(id_, ""))
         for id_, window in asked.items()
     ]
-    others = [one for one in found if one.row.id not in of_outputs and _lies_within(one)]
+    others = [one for one in of_words if one.row.id not in of_outputs and _lies_within(one)]
     known = sorted([*seen, *(one for one in others if not one.row.last)], key=lambda one: text.find(one.sentence))
     return [*known[:_MOST_KNOWN], *(one for one in others if one.row.last)]
 
