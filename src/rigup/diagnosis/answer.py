@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from rigup import plugins
-from rigup.diagnosis.at_work import SHOWN_AT_WORK, is_at_work, is_undecided
+from rigup.diagnosis.at_work import SHOWN_AT_WORK, is_at_work, is_undecided, words_of
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.wording import answered, filled, fullest
@@ -21,7 +21,7 @@ from rigup.machine.kinds import Gpu, Proof, Symptom, Torch
 from rigup.machine.look import look
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
-from rigup.machine.texts import Text, pattern
+from rigup.machine.texts import Text
 from rigup.machine.unanswered import unheard
 from rigup.schemas import shared
 from rigup.schemas.doctor import AnsweredQuestion, Doctor, FailedVerification, HarmlessMessage, Unanswered, Verdict
@@ -194,7 +194,7 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
     rows = [row for row in signatures_of(heard_in(facts)) if row.meaning and _is_told(row, facts)]
     return [
         HarmlessMessage(
-            symptom=row.id, program=row.program, said=_words_of(row, symptom), meaning=_(row.meaning), works=row.id in SHOWN_AT_WORK
+            symptom=row.id, program=row.program, said=words_of(row, symptom), meaning=_(row.meaning), works=row.id in SHOWN_AT_WORK
         )
         for row in rows
         for symptom in facts.heard(row.id)[:1]
@@ -204,15 +204,6 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
 def _is_told(row: Signature, facts: Facts) -> bool:
     """Whether what a message means holds here: of one that names others only beside one of them."""
     return is_idle(row, facts) and (not row.idle_beside or not facts.ids.isdisjoint(row.idle_beside))
-
-
-def _words_of(row: Signature, symptom: Symptom) -> str:
-    """What is known of a line, without what a logger or Python puts before it; of several lines those that a group named so holds."""
-    if words := symptom.get("said"):
-        return str(words).strip()
-    line = symptom.fields["id"].where.text.strip()
-    found = pattern(row.regex).search(line)
-    return found[0].strip() if found else line
 
 
 def _of_plugin(failure: plugins.Failure) -> str:

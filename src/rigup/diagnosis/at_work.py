@@ -1,8 +1,10 @@
 """Whether something was seen to compute, or everything is as somebody wants it: then nobody guesses at a cause."""
 
 from rigup.diagnosis.rule import wordings
-from rigup.machine.kinds import Torch
+from rigup.knowledge.doctor_tables import Signature, signatures_of
+from rigup.machine.kinds import Symptom, Torch
 from rigup.machine.store import Facts
+from rigup.machine.texts import pattern
 
 # A framework's own list of the GPUs that it has started.
 _LISTED = wordings("jax-lists-gpus", "tensorflow-lists-a-gpu", "lightning-uses-the-gpu", "comfyui-starts-on-a-gpu", tag="gpu-at-work")
@@ -40,3 +42,18 @@ def made_a_picture(facts: Facts) -> bool:
 def _is_reached(facts: Facts) -> bool:
     """Whether torch says that it reaches a GPU, whoever's it is."""
     return any(torch.get(name) for torch in facts.of(Torch) for name in ("available", "xpu_available", "mps_available"))
+
+
+def proof_of_work(facts: Facts) -> str:
+    """A program's own words that show a GPU at work; "" where none do."""
+    shown = (words_of(row, facts.heard(row.id)[0]) for row in signatures_of(facts.ids & SHOWN_AT_WORK) if row.meaning)
+    return next(shown, "")
+
+
+def words_of(row: Signature, symptom: Symptom) -> str:
+    """What is known of a line, without what a logger or Python puts before it; of several lines those that a group named so holds."""
+    if words := symptom.get("said"):
+        return str(words).strip()
+    line = symptom.fields["id"].where.text.strip()
+    found = pattern(row.regex).search(line)
+    return found[0].strip() if found else line

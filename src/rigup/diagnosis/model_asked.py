@@ -18,10 +18,11 @@ from rigup.sizes import gibibytes
 PARAMETERS = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,4}(?:[.,]\d{1,2})?) ?[bBБ](?![A-Za-z])")
 _SIZE = lazy_regex(r"(\d{1,4}(?:\.\d{1,2})?)b")
 _ACTIVE = lazy_regex(r"-a(\d{1,3}(?:\.\d{1,2})?)b")
+_ACTIVE_OF = lazy_regex(r"(?<![\d.])(\d{1,4}(?:\.\d{1,2})?)B[-.:]A(\d{1,3}(?:\.\d{1,2})?)B", re.IGNORECASE)
 _GIGABYTES = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,3}) ?(?:GB|GiB|G|ГБ|Гб)(?![A-Za-z])")
 _TOKENS = lazy_regex(
     r"(?<![\w.])(\d{1,4}) ?[kK](?![A-Za-z])|(?<![\w.])(\d{1,3}[ ,.]?\d{3})(?![\w.])[^\n.?!]{0,20}(?:tokens?|ctx|context|токен|контекст|上下文|コンテキスト)"
-    r"|(?:ctx|context|num_ctx|контекст\w*|上下文|コンテキスト)[^\n\d.?!]{0,20}(\d{4,6})(?!\d)",
+    r"|(?:ctx|context|num_ctx|контекст\w*|上下文|コンテキスト|(?<![\w-])-c|--max-model-len)[^\n\d.?!]{0,20}(\d{4,6})(?!\d)",
     re.IGNORECASE,
 )
 _ROOM = 0.1  # share of a card's memory that has to be left beside the weights, for the context and the buffers
@@ -36,6 +37,11 @@ _USUAL_SHARE = 1 / 3  # of the peak, that training reaches
 _OPERATIONS = 6  # of training, for each weight and token
 _LOW = 0.75  # share of the least usual rate below which one is told to be low
 _OF_A_PC = 60e9  # bytes a second of two channels of main memory
+_BACKENDS = {"apple": "metal", "intel": "sycl"}  # by whose cards: those that have rows of their own
+_PLAUSIBLE = (0.3, 1.0)  # shares of a peak in 16 bits that a large matrix product reaches
+_CHANNEL = 8  # bytes wide
+_WIDER = 1.6  # times the memory of a PC, from which a memory is one of its own
+_LAYERS = 48  # of a model of experts whose shape is not known
 _SMALL_MAC = 36  # GB up to which the GPU gets two thirds
 
 
@@ -169,20 +175,59 @@ def _active(shape: Shape) -> float:
     return (shape.layers * (attention + experts) + shape.words * shape.width) / 1e9
 
 
+def _told_bytes(seen: Look) -> float:
+    """Bytes of the weights as a program printed them; 0 where it did not."""
+    return float(seen.asked.said.get("weights_gib", "0")) * _GIB
+
+
+def _share_of_experts(seen: Look, shape: Shape | None) -> float:
+    """The part of the weights that a token passes, of a model of experts; 0 where it is not known, 1 of any other."""
+    if named := _ACTIVE_OF.search(seen.asked.said.get("model", "")):
+        return float(named[2]) / float(named[1])
+    if not (shape and shape.experts):
+        return 1.0
+    active = _ACTIVE.search(shape.name)
+    whole = _SIZE.fullmatch(shape.size)
+    return (float(active[1]) if active else _active(shape)) / float(whole[1]) if whole else 0.0
+
+
+def _is_of_experts(seen: Look) -> bool:
+    shape = shape_meant(seen)
+    return bool((shape and shape.experts) or _ACTIVE_OF.search(seen.asked.said.get("model", "")))
+
+
+def _read(seen: Look) -> float:
+    """Bytes of weights that each token reads; 0 where nobody knows."""
+    whole = _told_bytes(seen) or parameters(seen) * 1e9 * _bytes_each(_likely_type(seen))
+    return whole * _share_of_experts(seen, shape_meant(seen))
+
+
+def _of_main_memory(seen: Look) -> float:
+    """Bytes a second of main memory by its type as the text names it (DDR5-5600), in two channels of 64 bits; 0 where it does not."""
+    channels = 1 if "single" in seen.asked.said else 2
+    return float(seen.asked.said.get("transfers", "0")) * 1e6 * _CHANNEL * channels
+
+
+def _passes(seen: Look) -> float:
+    """Bytes a second of the memory that the weights lie in: the card's, or main memory where processor or integrated graphics compute."""
+    told, sheet = _of_main_memory(seen), _bandwidth(seen)
+    if "on_cpu" in seen.asked.said or not seen.card:
+        return told
+    return told if told and sheet and sheet < _WIDER * told else sheet
+
+
 def _rates(seen: Look) -> tuple[float, float, float]:
     """Tokens a second, the least and the most that are usual, and bytes a second of the memory; zeros where nobody knows."""
-    shape, sheet = shape_meant(seen), seen.card and data_sheet(seen.card.name, seen.card.vram or None)
-    experts = bool(shape and shape.experts)
-    active = _ACTIVE.search(shape.name if shape else "")
-    count = float(active[1]) if active else _active(shape) if experts and shape else parameters(seen)
-    if not (sheet and sheet.bandwidth and count):
+    bandwidth, read, shape = _passes(seen), _read(seen), shape_meant(seen)
+    if not (bandwidth and read) or "split" in seen.asked.said:
         return 0.0, 0.0, 0.0
-    backend = "metal" if seen.card and seen.card.vendor == "apple" else ""
-    rows = [row for row in tables.rows("engine_speed", "decode", Decode) if row.kind == ("experts" if experts else "dense")]
+    backend = _BACKENDS.get(seen.card.vendor if seen.card else "", "")
+    kind = "experts" if _is_of_experts(seen) else "cpu" if "on_cpu" in seen.asked.said else "dense"
+    rows = [row for row in tables.rows("engine_speed", "decode", Decode) if row.kind == kind]
     row = next((row for row in rows if row.backend == backend), rows[0])
-    read = count * 1e9 * _bytes_each(_likely_type(seen))
-    time = row.fixed + row.layer * (shape.layers if shape else 0) + read / (row.share * sheet.bandwidth)
-    return row.low / time, row.high / time, sheet.bandwidth
+    layers = shape.layers if shape else _LAYERS
+    time = row.fixed + row.layer * layers + read / (row.share * bandwidth)
+    return row.low / time, row.high / time, bandwidth
 
 
 def _rate(which: int) -> Callable[[Look], str]:
@@ -216,6 +261,12 @@ def _peak(seen: Look) -> float:
     """Operations a second in 16 bits, by the data sheet; 0 where they are not known."""
     sheet = seen.card and data_sheet(seen.card.name, seen.card.vram or None)
     return (sheet.rates.get("bfloat16") or sheet.rates.get("float16") or 0.0) if sheet else 0.0
+
+
+def _share_of_peak(seen: Look) -> str:
+    """Per cent of the data sheet's rate in 16 bits that was measured; "" where it is so low or high that something else was measured."""
+    measured, peak = float(seen.asked.said.get("tflops", "0")) * 1e12, _peak(seen)
+    return f"{measured / peak * 100:.0f}" if peak and _PLAUSIBLE[0] <= measured / peak <= _PLAUSIBLE[1] else ""
 
 
 def _tokens_an_hour(seen: Look) -> str:
@@ -276,11 +327,13 @@ OF_MODELS: dict[str, Callable[[Look], Any]] = {
     "rate_low": _rate(0),
     "rate_high": _rate(1),
     "bandwidth": lambda seen: f"{_rates(seen)[2] / 1e9:.0f}" if _rates(seen)[2] else "",
+    "reads": lambda seen: f"{_read(seen) / 1e9:.1f}" if _told_bytes(seen) and _rates(seen)[0] else "",
     "rate_that_fits": lambda seen: _measured(seen, _LOW, 1e9),
     "rate_too_low": lambda seen: _measured(seen, 0.0, _LOW),
     "bandwidth_of_card": lambda seen: f"{_bandwidth(seen) / 1e9:.0f}" if _bandwidth(seen) else "",
     "slower_by_a_tenth": _slower(1 / 10),
     "slower_by_a_third": _slower(1 / 3),
+    "share_of_peak": _share_of_peak,
     "peak": lambda seen: f"{_peak(seen) / 1e12:.0f}" if _peak(seen) else "",
     "tokens_an_hour": _tokens_an_hour,
     "cards_that_hold": _cards_that_hold,

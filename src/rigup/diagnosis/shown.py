@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from rigup.diagnosis.at_work import proof_of_work
 from rigup.diagnosis.capacity_asked import OF_CAPACITY
 from rigup.diagnosis.faults_asked import OF_FAULTS
 from rigup.diagnosis.looking import Card, Look
@@ -38,6 +39,7 @@ _CUDA = lazy_regex(r"(?<![\d.])(?P<whole>1[0-3]\.\d)(?![\d])|\bcu(?P<major>1[0-3
 _REST, _PEAKS = 200, 1.25  # watts of a machine beside its cards, and the share for short peaks
 _HALF = 0.6  # of a card's memory, that leaves room for a larger batch
 _NEAR = 0.8  # share of the greater of two rates from which they are about equal
+_LONGEST_PROOF = 90  # characters that are quoted
 _SERIES = ("RTX", "GTX")
 _BARE = 4  # digits of a product whose series people leave out
 _MOST_NAMES = 12  # of one question, that are looked up
@@ -132,6 +134,20 @@ def _alike(seen: Look) -> str:
     own, others = (float(seen.asked.said.get(name, "0")) for name in ("rate", "others"))
     is_near = min(own, others) >= _NEAR * max(own, others) > 0
     return f"{own:g} / {others:g} {seen.asked.said.get('unit', '')}".strip() if is_near else ""
+
+
+def _seconds(clock: str) -> float:
+    """Of 09:58.120 or 01:02:03.0."""
+    return sum(float(part) * 60**place for place, part in enumerate(clock.split(":")[::-1])) if clock else 0.0
+
+
+def _transcribing(seen: Look) -> str:
+    """Minutes that speech of the length that is asked about takes, at the pace that the text shows."""
+    said = seen.asked.said
+    took = sum(float(said.get(name, "0")) * seconds for name, seconds in (("took_h", 3600), ("took_m", 60), ("took_s", 1)))
+    lasted = _seconds(said.get("spoken", ""))
+    wanted = float(said.get("hours", "0").replace(",", ".")) * 60 + float(said.get("minutes", "0"))
+    return f"{wanted * took / lasted:.0f}" if took and lasted and wanted else ""
 
 
 def _is_like(card: Card, other: Card) -> bool:
@@ -385,6 +401,8 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "branch": _branch,
     "sheets": _sheets,
     "alike": _alike,
+    "proof": lambda seen: proof_of_work(seen.facts)[:_LONGEST_PROOF].strip(),
+    "transcribing": _transcribing,
     "used_with_room": _used_with_room,
     "supply": _supply(0),
     "short_supply": _short_supply,

@@ -49,6 +49,7 @@ _OF_KIND = {
         for kind in ("card-power-limit", "card-own-power-limit", "trial-power-limit", "end-batch-job")
         for name in ("watts", "former", "microwatts", "job")
     },
+    ("shorter-context-of-ollamas-service", "tokens"): r"\d{3,8}",
     ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run",
     ("reset-gpu", "index"): _NUMBERED,
     ("switch-mig-on", "index"): _NUMBERED,

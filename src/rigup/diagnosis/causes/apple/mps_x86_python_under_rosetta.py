@@ -164,6 +164,7 @@ def python_of_its_own_kind(
     wish = asked + (release_asked if release_asked.startswith("==") and "," not in release_asked else "")
     named = bool(asked) and is_package(asked)
     other = str(beside.get("package") or "") if beside is not None else ""
+    other = "" if other.lower() == asked else other
     again = {
         "asked": ",".join(dict.fromkeys(filter(None, (wish, other)))) if named else None,
         "bare": None if named else "bare",

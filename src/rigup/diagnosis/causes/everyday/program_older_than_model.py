@@ -12,3 +12,9 @@ def engine_within_a_program(knew: Params, named: Symptom = seen(tag="program-aro
     if engine is None:
         return {}
     return {"keeper": engine.name, "place": engine.place, "program": None} if engine.place else {"program": engine.name}
+
+
+@mends("program-older-than-model")
+def engine_within_a_package(knew: Params, _loads: Symptom = seen("llama-cpp-python-loads")) -> Params:
+    """llama.cpp comes inside a package of Python, and a newer one with a newer release of that."""
+    return {"binding": "llama-cpp-python", "program": None} if knew.get("program") == "llama.cpp" else {}

@@ -62,6 +62,7 @@ def where_the_instructions_are_hidden(
     platform: Platform | None = None,
     cpu: Cpu | None = None,
     guests: Symptom | None = seen(_GUESTS, "guest-processor-named", "guest-processor-of-a-level-named"),
+    numbered: Symptom | None = seen("proxmox-guest-numbered"),
 ) -> Params:
     """A guest is shown less than its processor has; on a machine of one's own there is nothing to be shown."""
     emulated = cpu is not None and any(mark in str(cpu.get("model") or "") for mark in _EMULATED)
@@ -69,7 +70,8 @@ def where_the_instructions_are_hidden(
     bare = platform is not None and platform.knows("hypervisor") and not guest
     want = str(knew.get("want") or knew.get("need") or "")
     return {
-        "guest": "guest" if guest else None,
+        "numbered": numbered.guest if guest and numbered else None,
+        "guest": "guest" if guest and not numbered else None,
         "perhaps": None if guest or bare else "perhaps",
         "want": (want.upper() if want.isalnum() else want) or None,
     }

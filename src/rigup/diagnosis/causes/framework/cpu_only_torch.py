@@ -54,9 +54,13 @@ def worth_a_build(gpu: Gpu) -> bool:
 
 
 @rule("cpu-only-torch")
-def its_own_report_has_no_toolkit(torch: Torch = one(available=False), gpu: Gpu = one(vendor=_GPU_MAKERS)) -> Verdict:
-    """torch ran, found no GPU, and was built without any toolkit, beside a card that it could use."""
-    return _for_cpu(torch) and worth_a_build(gpu)
+def its_own_report_has_no_toolkit(
+    torch: Torch = one(available=False),
+    gpu: Gpu = one(vendor=_GPU_MAKERS),
+    directml: Symptom | None = seen("directml-used", "directml-asked-for", tag="directml-used"),
+) -> Verdict:
+    """torch ran, found no GPU, and was built without any toolkit, beside a card that it could use; DirectML's device goes with such a build."""
+    return directml is None and _for_cpu(torch) and worth_a_build(gpu)
 
 
 def _for_the_screen(gpu: Gpu) -> bool:
