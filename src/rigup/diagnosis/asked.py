@@ -73,7 +73,7 @@ def are_of_outputs(answers: Iterable[AnsweredQuestion], texts: Iterable[Text], f
 
 def _asked(texts: Iterable[Text], facts: Facts) -> list[Asked]:
     names = shown_names(facts)
-    found = [one for text in texts for one in asked_in(text.body, names) if not (one.shown and _fails_besides(one, text))]
+    found = [one for text in texts for one in asked_in(text.body, names) if one.row.beside or not (one.shown and _fails_besides(one, text))]
     return list({one.row.id: one for one in found}.values())
 
 
