@@ -80,7 +80,12 @@ def are_of_outputs(answers: Iterable[AnsweredQuestion], texts: Iterable[Text], f
 
 def _asked(texts: Iterable[Text], facts: Facts, is_wrong: bool = False) -> list[Asked]:
     names = shown_names(facts)
-    found = [one for text in texts for one in asked_in(text.body, names, is_wrong) if not (one.shown and _fails_besides(one, text))]
+    found = [
+        one
+        for text in texts
+        for one in asked_in(text.body, names, is_wrong)
+        if one.row.beside or not (one.shown and _fails_besides(one, text))
+    ]
     return list({one.row.id: one for one in found}.values())
 
 

@@ -21,7 +21,7 @@ from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.others_cards import without_others
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, spaced
-from rigup.knowledge.rocm import gfx_family
+from rigup.knowledge.rocm import gfx_family, override_for
 from rigup.knowledge.speeds import data_sheet
 from rigup.knowledge.torch_builds import TorchBuild, builds, index_url, newest_build
 from rigup.language import _
@@ -148,6 +148,13 @@ def _transcribing(seen: Look) -> str:
     lasted = _seconds(said.get("spoken", ""))
     wanted = float(said.get("hours", "0").replace(",", ".")) * 60 + float(said.get("minutes", "0"))
     return f"{wanted * took / lasted:.0f}" if took and lasted and wanted else ""
+
+
+def _override(seen: Look, right: bool) -> str:
+    """The override that the chip needs, where it is the one that is set, or where it is another."""
+    row = override_for(_chip(seen)) if _chip(seen).startswith("gfx") else None
+    own = seen.asked.said.get("override", "")
+    return row.value or "" if row and own and (row.value == own) is right else ""
 
 
 def _is_like(card: Card, other: Card) -> bool:
@@ -403,6 +410,8 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "alike": _alike,
     "proof": lambda seen: proof_of_work(seen.facts)[:_LONGEST_PROOF].strip(),
     "transcribing": _transcribing,
+    "right_override": lambda seen: _override(seen, right=True),
+    "other_override": lambda seen: _override(seen, right=False),
     "used_with_room": _used_with_room,
     "supply": _supply(0),
     "short_supply": _short_supply,

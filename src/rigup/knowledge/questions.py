@@ -187,7 +187,7 @@ def asked_in(text: str, shown: str = "", found: bool = False) -> list[Asked]:
     ]
     others = [one for one in of_words if one.row.id not in of_outputs and _lies_within(one)]
     places = {one.row.id: text.find(one.sentence) for one in [*seen, *of_words]}  # of what is asked outright the sentence itself
-    known = sorted([*seen, *(one for one in others if not one.row.last)], key=lambda one: places[one.row.id])
+    known = sorted([*(one for one in others if not one.row.last), *seen], key=lambda one: places[one.row.id])
     return [*known[:_MOST_KNOWN], *(one for one in others if one.row.last)]
 
 
