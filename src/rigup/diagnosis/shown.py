@@ -8,6 +8,7 @@ from typing import Any
 from rigup.diagnosis.capacity_asked import OF_CAPACITY
 from rigup.diagnosis.looking import Card, Look
 from rigup.diagnosis.model_asked import OF_MODELS, shown_memory, size_of
+from rigup.diagnosis.training_asked import OF_TRAINING
 from rigup.knowledge.abilities import Ability, abilities_named, has_ability
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
@@ -383,4 +384,5 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "wanted_type": lambda seen: (seen.asked.said.get("wanted") or seen.asked.said.get("type", "")).lower(),
     **OF_MODELS,
     **OF_CAPACITY,
+    **OF_TRAINING,
 }
