@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from rigup.diagnosis.faults_asked import are_sure, is_of_faults, is_one_of
+from rigup.diagnosis.guesses import own_texts
 from rigup.diagnosis.looking import Look
 from rigup.diagnosis.shown import look, maker, shown_names, system, values
 from rigup.diagnosis.wording import filled, holes
@@ -84,14 +85,14 @@ def _asked(texts: Iterable[Text], facts: Facts, is_wrong: bool = False) -> list[
         one
         for text in texts
         for one in asked_in(text.body, names, is_wrong)
-        if one.row.beside or not (one.shown and _fails_besides(one, text))
+        if one.row.beside or not (one.shown and _fails_besides(one, text, facts))
     ]
     return list({one.row.id: one for one in found}.values())
 
 
-def _fails_besides(one: Asked, text: Text) -> bool:
-    """Whether a program fails in a text, beside the outputs that the answer explains."""
-    body = without_questions(text.body)
+def _fails_besides(one: Asked, text: Text, facts: Facts) -> bool:
+    """Whether a program fails in a text, beside the outputs that the answer explains and what is known to be without consequence."""
+    body = without_questions(own_texts((text,), facts)[0])
     for form in one.row.outputs:
         body = re.sub(form, lambda found: found[0] if len(found[0]) > _OUTPUT else "", body, flags=re.MULTILINE)
     return fails(without_commands(body))

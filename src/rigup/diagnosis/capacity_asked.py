@@ -1,12 +1,13 @@
 """Whether what a question asks for has room, by the figures that the text itself shows: a longer context, a larger model to train."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from rigup.diagnosis.looking import Look
-from rigup.diagnosis.model_asked import PARAMETERS, RUNTIME, asked_tokens, parameters, shape_meant, size_of
+from rigup.diagnosis.model_asked import PARAMETERS, RUNTIME, asked_tokens, lent_memory, parameters, shape_meant, size_of, usable_memory
 from rigup.knowledge import tables
 from rigup.knowledge.model_shapes import Shape
 from rigup.knowledge.questions import spaced
@@ -69,7 +70,7 @@ def _most_cells(seen: Look) -> str:
     return f"{most:,}".replace(",", " ") if most > 0 else ""
 
 
-def _unquantised(size: float, meant: Shape | None) -> float:
+def unquantised(size: float, meant: Shape | None) -> float:
     """Parameters of the table of words and of the output, in thousand millions: of the model, or at most of those of its size."""
     known = [row for row in tables.rows("model_shapes", "shape", Shape) if not row.experts and row.size.endswith("b")]
     off = min(abs(float(row.size[:-1]) - size) for row in known)
@@ -80,7 +81,7 @@ def _unquantised(size: float, meant: Shape | None) -> float:
 def _trained(way: str, size: float, meant: Shape | None) -> float:
     """Bytes of weights, gradients and states; NF4 leaves the table of words and the output as they are."""
     each = next(row.bytes for row in tables.rows("questions", "training", Training) if row.id == way)
-    whole = min(_unquantised(size, meant), size) if way == "qlora" else 0.0
+    whole = min(unquantised(size, meant), size) if way == "qlora" else 0.0
     return (each * (size - whole) + _HALF * whole) * 1e9
 
 
@@ -112,6 +113,19 @@ def _qlora(verdict: str) -> Callable[[Look], str]:
     return sizes
 
 
+def _all_at_once(way: str, fits: bool) -> Callable[[Look], str]:
+    """What a way takes that the question names, where it has room on the one GPU, or where it has not."""
+    named = re.compile(r"(?<![Qq])LoRA\b" if way == "lora" else r"\bfull (?:fine|param|training)|全参|全量|\bполн\w+ (?:дообуч|файнтюн)", re.IGNORECASE)
+
+    def size(seen: Look) -> str:
+        need = _trained(way, parameters(seen), shape_meant(seen)) if parameters(seen) else 0.0
+        alone = seen.card and seen.card.number == 1 and usable_memory(seen)
+        known = need and alone and named.search(spaced(f"{seen.asked.near} {seen.asked.again}"))
+        return size_of(need) if known and (need + _BESIDE <= usable_memory(seen)) is fits else ""
+
+    return size
+
+
 OF_CAPACITY: dict[str, Callable[[Look], Any]] = {
     "asked_tokens": lambda seen: f"{asked_tokens(seen):,}".replace(",", " ") if asked_tokens(seen) else "",
     "cache_then": lambda seen: size_of(_cache_of_a_cell(seen) * asked_tokens(seen)),
@@ -120,7 +134,11 @@ OF_CAPACITY: dict[str, Callable[[Look], Any]] = {
     "sum_too_large": _needed(fits=False),
     "limit": lambda seen: size_of(_limit(seen)),
     "most_cells": _most_cells,
-    "lent": lambda seen: size_of(_figure(seen, "working") * 1e6),
+    "lent": lambda seen: size_of(lent_memory(seen)) if seen.asked.said.keys() & {"working", "lent_gib", "lent_bytes"} else "",
+    "lora_fits": _all_at_once("lora", fits=True),
+    "lora_nowhere": _all_at_once("lora", fits=False),
+    "full_fits": _all_at_once("full", fits=True),
+    "full_nowhere": _all_at_once("full", fits=False),
     "one_memory": lambda seen: size_of(seen.card.vram if seen.card else 0),
     "trained_full": _trained_by("full"),
     "trained_lora": _trained_by("lora"),

@@ -53,7 +53,7 @@ def complaint(texts: tuple[Text, ...], facts: Facts) -> bool:
         KnowledgeError: its table is malformed.
 
     """
-    return any(map(complains, _own_texts(texts, facts)))
+    return any(map(complains, own_texts(texts, facts)))
 
 
 def plea(texts: tuple[Text, ...], facts: Facts) -> bool:
@@ -63,7 +63,7 @@ def plea(texts: tuple[Text, ...], facts: Facts) -> bool:
         KnowledgeError: its table is malformed.
 
     """
-    return any(pleads(text) or fails(text) for text in _own_texts(texts, facts))
+    return any(pleads(text) or fails(text) for text in own_texts(texts, facts))
 
 
 def is_more_than_worry(texts: tuple[Text, ...], facts: Facts) -> bool:
@@ -73,7 +73,7 @@ def is_more_than_worry(texts: tuple[Text, ...], facts: Facts) -> bool:
         KnowledgeError: a table is malformed.
 
     """
-    own = [without_worries(text, is_in_trouble) for text in _own_texts(texts, facts)]
+    own = [without_worries(text, is_in_trouble) for text in own_texts(texts, facts)]
     if is_undecided(facts):
         return any(pleads(text) or is_in_trouble(text) or fails(text) for text in own)
     return any(pleads(text) or fails(text) for text in own)
@@ -87,7 +87,7 @@ def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
     instead of 42 of 83, and spoke of 11 instead of 5 of 176; of 32 later ones 12 named 2 of 11 rightly and spoke of 2 of 21,
     and from 25 to 50 named the same 2 and spoke of none.
     """
-    own_texts = _own_texts(texts, facts)
+    own_texts = own_texts(texts, facts)
     if any(complains(text) or fails(text) for text in own_texts):
         return 1.0
     answered = any(card.knows("uuid") or card.knows("driver_version") for card in facts.of(Gpu))
@@ -103,11 +103,11 @@ def warns_of_nothing_else(texts: tuple[Text, ...], facts: Facts) -> bool:
     """
     if not _idle_rows(facts):
         return False
-    bodies = list(map(without_questions, _own_texts(texts, facts)))
+    bodies = list(map(without_questions, own_texts(texts, facts)))
     return any(map(_ENDED_WELL.search, bodies)) and not any(fails(body) or _WARNS.search(body) for body in bodies)
 
 
-def _own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
+def own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
     """The texts without the lines that are known to be without consequence, and, where a card was seen at work, without what says that nothing failed."""
     rows = _idle_rows(facts) if texts else []
     idle = _lines_of(rows, facts)
@@ -216,7 +216,7 @@ def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list
     aside = ruled_out(facts) | _unnamed("\n".join(text.body for text in texts), facts) | {finding.cause for finding in findings}
     if not texts or any(finding.severity != "note" for finding in findings):
         return []
-    if not any(map(pleads, _own_texts(texts, facts))):
+    if not any(map(pleads, own_texts(texts, facts))):
         return []  # a warning asks for nothing, and an error that is known to no rule is mostly of another program
     return [like.cause for like in nearest("\n".join(text.body for text in texts), heard_in(facts)) if like.cause not in aside]
 

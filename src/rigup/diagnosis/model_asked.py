@@ -61,6 +61,21 @@ def shown_memory(seen: Look) -> int:
     return int(found[1]) * _GIB if found else 0
 
 
+def lent_memory(seen: Look) -> int:
+    """Bytes of a Mac's memory that its GPU may take: as Metal printed them, or the usual share; 0 of other cards."""
+    if not (seen.card and seen.card.vendor == "apple"):
+        return 0
+    said = {name: float(seen.asked.said.get(name, "0")) for name in ("working", "lent_gib", "lent_bytes")}
+    printed = said["working"] * 1e6 or said["lent_gib"] * _GIB or said["lent_bytes"]
+    whole = shown_memory(seen) / _GIB
+    return int(printed or whole * _GIB * (2 / 3 if whole <= _SMALL_MAC else 3 / 4))
+
+
+def usable_memory(seen: Look) -> int:
+    """Bytes of memory that a model may take: what Metal lends, or all of the cards."""
+    return lent_memory(seen) or shown_memory(seen)
+
+
 def size_of(count: float) -> str:
     """So many bytes in words; "" for none."""
     return gibibytes(int(count)) if count else ""
@@ -82,7 +97,7 @@ def _model(seen: Look) -> str:
 
 def parameters(seen: Look) -> float:
     """Of the model that is asked about, in thousand millions; 0 where none is named."""
-    found = PARAMETERS.search(spaced(seen.asked.near)) or _SIZE.fullmatch(shape.size if (shape := shape_meant(seen)) else "")
+    found = PARAMETERS.search(spaced(seen.asked.sentence)) or PARAMETERS.search(spaced(seen.asked.near)) or _SIZE.fullmatch(shape.size if (shape := shape_meant(seen)) else "")
     return float(found[1].replace(",", ".")) if found else 0.0
 
 
@@ -115,7 +130,7 @@ def _weights(seen: Look, of: str) -> int:
 
 def _left(seen: Look, low: float, high: float) -> int:
     """Bytes of memory that the weights leave, where that is so much of all memory; 0 where it is not."""
-    weights, have = _weights(seen, _likely_type(seen)), shown_memory(seen)
+    weights, have = _weights(seen, _likely_type(seen)), usable_memory(seen)
     left = have - weights
     return left if weights and have and low * have <= left < high * have else 0
 
@@ -124,7 +139,7 @@ def _largest(of: str) -> Callable[[Look], str]:
     """The parameters, in thousand millions, of the largest model that the memory holds in a type with room for a context."""
 
     def count(seen: Look) -> str:
-        most = shown_memory(seen) * (1 - 2 * _ROOM) / _bytes_each(_usual(of)) / 1e9
+        most = usable_memory(seen) * (1 - 2 * _ROOM) / _bytes_each(_usual(of)) / 1e9
         return f"{most:.0f}" if most >= 1 else ""
 
     return count
@@ -291,7 +306,7 @@ def _of_a_mac(seen: Look) -> int:
 def _named_memory(seen: Look) -> str:
     """Gigabytes of a Mac: as the question has them, or of which what Metal lends is the usual share."""
     found = _GIGABYTES.search(spaced(seen.asked.near))
-    lent = float(seen.asked.said.get("working", "0")) * 1e6 / _GIB
+    lent = lent_memory(seen) / _GIB if seen.asked.said.keys() & {"working", "lent_gib", "lent_bytes"} else 0
     small = round(lent * 3 / 2)
     return found[1] if found else str((small if small <= _SMALL_MAC else round(lent * 4 / 3)) or "")
 
@@ -340,4 +355,6 @@ OF_MODELS: dict[str, Callable[[Look], Any]] = {
     "named_memory": _named_memory,
     "share_of_a_mac": lambda seen: str(_of_a_mac(seen) or ""),
     "mac_limit": _mac_limit,
+    "lent_memory": lambda seen: size_of(lent_memory(seen)),
+    "own_memory": lambda seen: size_of(0 if lent_memory(seen) else shown_memory(seen)),
 }

@@ -10,6 +10,7 @@ from rigup.diagnosis.capacity_asked import OF_CAPACITY
 from rigup.diagnosis.faults_asked import OF_FAULTS
 from rigup.diagnosis.looking import Card, Look
 from rigup.diagnosis.model_asked import OF_MODELS, shown_memory, size_of
+from rigup.diagnosis.training_asked import OF_TRAINING
 from rigup.knowledge.abilities import Ability, abilities_named, has_ability
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
@@ -420,4 +421,5 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     **OF_MODELS,
     **OF_CAPACITY,
     **OF_FAULTS,
+    **OF_TRAINING,
 }
