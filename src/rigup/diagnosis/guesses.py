@@ -87,11 +87,11 @@ def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
     instead of 42 of 83, and spoke of 11 instead of 5 of 176; of 32 later ones 12 named 2 of 11 rightly and spoke of 2 of 21,
     and from 25 to 50 named the same 2 and spoke of none.
     """
-    own = own_texts(texts, facts)
-    if any(complains(text) or fails(text) for text in own):
+    bodies = own_texts(texts, facts)
+    if any(complains(text) or fails(text) for text in bodies):
         return 1.0
     answered = any(card.knows("uuid") or card.knows("driver_version") for card in facts.of(Gpu))
-    return math.inf if answered or any(map(asks, own)) else _UNASKED
+    return math.inf if answered or any(map(asks, bodies)) else _UNASKED
 
 
 def warns_of_nothing_else(texts: tuple[Text, ...], facts: Facts) -> bool:
