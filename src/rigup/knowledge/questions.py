@@ -218,11 +218,12 @@ def _shown(rows: tuple[Question, ...], text: str) -> list[Asked]:
 
 
 def _worries(text: str) -> Iterator[str]:
-    """Paragraphs of people's own words in which somebody asks, or worries."""
+    """Paragraphs of people's own words in which somebody asks, or worries; all of them where somebody asks of what stands elsewhere ("Do I have to fix this?")."""
     forms = _forms("asking", "worrying")
+    refers = any(_refers(spaced(window.sentence)) for window in _windows(text, _forms("asking")))
     for paragraph in re.split(r"\n[ \t]*\n", text)[:_MOST]:
         own = "\n".join(line for line in paragraph[:_LONGEST].splitlines() if not _TYPED.match(line))
-        if any(form.search(own) for form in forms):
+        if any(form.search(own) for form in forms) or (refers and _PROSE.match(own.strip().rpartition("\n")[2])):
             yield own
 
 
