@@ -62,6 +62,11 @@ def stamped(*rows):
             id="counted-by-a-pipe",
         ),
         pytest.param(
+            "$ nvidia-smi --query-gpu=clocks.sm,clocks.max.sm --format=csv,noheader\n  210 MHz, 3105 MHz\n",
+            [],
+            id="neighbour-whose-cells-have-units",
+        ),
+        pytest.param(
             "$ nvidia-smi -L | cut -d'(' -f1 | cut -d: -f2 | sort | uniq -c\n      3  NVIDIA L4 \n",
             ["NVIDIA L4"] * 3,
             id="list-counted-by-a-pipe",
