@@ -115,7 +115,9 @@ def _qlora(verdict: str) -> Callable[[Look], str]:
 
 def _all_at_once(way: str, fits: bool) -> Callable[[Look], str]:
     """What a way takes that the question names, where it has room on the one GPU, or where it has not."""
-    named = re.compile(r"(?<![Qq])LoRA\b" if way == "lora" else r"\bfull (?:fine|param|training)|全参|全量|\bполн\w+ (?:дообуч|файнтюн)", re.IGNORECASE)
+    named = re.compile(
+        r"(?<![Qq])LoRA\b" if way == "lora" else r"\bfull (?:fine|param|training)|全参|全量|\bполн\w+ (?:дообуч|файнтюн)", re.IGNORECASE
+    )
 
     def size(seen: Look) -> str:
         need = _trained(way, parameters(seen), shape_meant(seen)) if parameters(seen) else 0.0

@@ -91,7 +91,11 @@ def _model(seen: Look) -> str:
 
 def parameters(seen: Look) -> float:
     """Of the model that is asked about, in thousand millions; 0 where none is named."""
-    found = PARAMETERS.search(spaced(seen.asked.sentence)) or PARAMETERS.search(spaced(seen.asked.near)) or _SIZE.fullmatch(shape.size if (shape := shape_meant(seen)) else "")
+    found = (
+        PARAMETERS.search(spaced(seen.asked.sentence))
+        or PARAMETERS.search(spaced(seen.asked.near))
+        or _SIZE.fullmatch(shape.size if (shape := shape_meant(seen)) else "")
+    )
     return float(found[1].replace(",", ".")) if found else 0.0
 
 
