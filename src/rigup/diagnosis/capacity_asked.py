@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from rigup.diagnosis.looking import Look
-from rigup.diagnosis.model_asked import PARAMETERS, RUNTIME, asked_tokens, lent_memory, parameters, shape_meant, size_of, usable_memory
+from rigup.diagnosis.model_asked import PARAMETERS, RUNTIME, asked_tokens, parameters, shape_meant, size_of, told_by_metal, usable_memory
 from rigup.knowledge import tables
 from rigup.knowledge.model_shapes import Shape
 from rigup.knowledge.questions import spaced
@@ -136,7 +136,7 @@ OF_CAPACITY: dict[str, Callable[[Look], Any]] = {
     "sum_too_large": _needed(fits=False),
     "limit": lambda seen: size_of(_limit(seen)),
     "most_cells": _most_cells,
-    "lent": lambda seen: size_of(lent_memory(seen)) if seen.asked.said.keys() & {"working", "lent_gib", "lent_bytes"} else "",
+    "lent": lambda seen: size_of(told_by_metal(seen)),
     "lora_fits": _all_at_once("lora", fits=True),
     "lora_nowhere": _all_at_once("lora", fits=False),
     "full_fits": _all_at_once("full", fits=True),

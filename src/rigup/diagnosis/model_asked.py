@@ -58,17 +58,20 @@ def shown_memory(seen: Look) -> int:
     if seen.card and seen.card.vram:
         return seen.card.vram * seen.card.number
     found = _GIGABYTES.search(spaced(seen.asked.near))
-    return int(found[1]) * _GIB if found else 0
+    return told_by_metal(seen) or (int(found[1]) * _GIB if found else 0)
+
+
+def told_by_metal(seen: Look) -> int:
+    """Bytes that the GPU of a Mac may take, as Metal printed them; 0 where it did not."""
+    said = {name: float(seen.asked.said.get(name, "0")) for name in ("working", "lent_gib", "lent_bytes")}
+    return int(said["working"] * 1e6 or said["lent_gib"] * _GIB or said["lent_bytes"])
 
 
 def lent_memory(seen: Look) -> int:
     """Bytes of a Mac's memory that its GPU may take: as Metal printed them, or the usual share; 0 of other cards."""
-    if not (seen.card and seen.card.vendor == "apple"):
-        return 0
-    said = {name: float(seen.asked.said.get(name, "0")) for name in ("working", "lent_gib", "lent_bytes")}
-    printed = said["working"] * 1e6 or said["lent_gib"] * _GIB or said["lent_bytes"]
-    whole = shown_memory(seen) / _GIB
-    return int(printed or whole * _GIB * (2 / 3 if whole <= _SMALL_MAC else 3 / 4))
+    is_mac = seen.card and seen.card.vendor == "apple"
+    whole = shown_memory(seen) if is_mac else 0
+    return told_by_metal(seen) or int(whole * (2 / 3 if whole <= _SMALL_MAC * _GIB else 3 / 4))
 
 
 def usable_memory(seen: Look) -> int:
@@ -310,9 +313,9 @@ def _of_a_mac(seen: Look) -> int:
 def _named_memory(seen: Look) -> str:
     """Gigabytes of a Mac: as the question has them, or of which what Metal lends is the usual share."""
     found = _GIGABYTES.search(spaced(seen.asked.near))
-    lent = lent_memory(seen) / _GIB if seen.asked.said.keys() & {"working", "lent_gib", "lent_bytes"} else 0
+    lent = told_by_metal(seen) / _GIB
     small = round(lent * 3 / 2)
-    return found[1] if found else str((small if small <= _SMALL_MAC else round(lent * 4 / 3)) or "")
+    return found[1] if found and int(found[1]) >= lent else str((small if small <= _SMALL_MAC else round(lent * 4 / 3)) or "")
 
 
 def _mac_limit(seen: Look) -> str:
