@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 
 from rigup.diagnosis.faults_asked import are_sure, is_of_faults, is_one_of
 from rigup.diagnosis.guesses import own_texts
-from rigup.diagnosis.looking import Look
-from rigup.diagnosis.shown import look, maker, shown_names, system, values
+from rigup.diagnosis.looking import Look, system
+from rigup.diagnosis.shown import look, maker, shown_names, values
 from rigup.diagnosis.wording import filled, holes
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, Question, Told, asked_in, without_commands, without_questions

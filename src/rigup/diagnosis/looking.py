@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from rigup.knowledge.questions import Asked
+from rigup.machine.kinds import Platform, Torch
 from rigup.machine.store import Facts
 from rigup.schemas.shared import Finding
 
@@ -24,3 +25,18 @@ class Look(NamedTuple):
     facts: Facts
     card: Card | None
     found: tuple[Finding, ...] = ()
+
+
+def system(seen: Look) -> str:
+    """The system that the text is of: linux, wsl, windows or macos; "" where nobody tells."""
+    for platform in seen.facts.of(Platform):
+        if platform.get("wsl"):
+            return "wsl"
+        if platform.get("system"):
+            return str(platform.get("system"))
+    return "macos" if any(torch.get("mps_available") for torch in seen.facts.of(Torch)) else ""
+
+
+def chip(seen: Look) -> str:
+    """The chip of the card that is asked about; "" where none is known."""
+    return seen.card.isa if seen.card else ""

@@ -6,25 +6,22 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rigup.diagnosis.at_work import proof_of_work
+from rigup.diagnosis.builds_asked import OF_BUILDS
 from rigup.diagnosis.capacity_asked import OF_CAPACITY
 from rigup.diagnosis.faults_asked import OF_FAULTS
-from rigup.diagnosis.looking import Card, Look
+from rigup.diagnosis.looking import Card, Look, chip, system
 from rigup.diagnosis.model_asked import OF_MODELS, shown_memory, size_of
 from rigup.diagnosis.training_asked import OF_TRAINING
 from rigup.knowledge.abilities import Ability, abilities_named, has_ability
 from rigup.knowledge.compile import PEOPLE
-from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.doctor_tables import signatures_of
-from rigup.knowledge.driver_choice import stable_branch
 from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.knowledge.gpus import Gpu as Product
-from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.others_cards import without_others
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, spaced
-from rigup.knowledge.rocm import gfx_family, override_for
+from rigup.knowledge.rocm import override_for
 from rigup.knowledge.speeds import data_sheet
-from rigup.knowledge.torch_builds import TorchBuild, builds, index_url, newest_build
 from rigup.language import _
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, TensorFlow, Torch
 from rigup.machine.store import Facts
@@ -36,7 +33,6 @@ _CARD = lazy_regex(
     r"(?:[a-z]{1,2})?\d{1,4}[a-z]?(?: ?(?:ti|super|xtx|xt|gre|pro|max|ultra|ada))?(?: super)?(?![A-Za-z0-9.])",
     re.IGNORECASE,
 )
-_CUDA = lazy_regex(r"(?<![\d.])(?P<whole>1[0-3]\.\d)(?![\d])|\bcu(?P<major>1[0-3])(?P<minor>\d)\b")
 _REST, _PEAKS = 200, 1.25  # watts of a machine beside its cards, and the share for short peaks
 _HALF = 0.6  # of a card's memory, that leaves room for a larger batch
 _NEAR = 0.8  # share of the greater of two rates from which they are about equal
@@ -44,7 +40,6 @@ _LONGEST_PROOF = 90  # characters that are quoted
 _SERIES = ("RTX", "GTX")
 _BARE = 4  # digits of a product whose series people leave out
 _MOST_NAMES = 12  # of one question, that are looked up
-_CUDNN_LONG, _CUDNN_UNIT = 90_000, 10_000  # from this number on a major release counts so much, before it a tenth
 
 
 def look(asked: Asked, facts: Facts, found: tuple[Finding, ...] = ()) -> Look:
@@ -77,16 +72,6 @@ def maker(seen: Look) -> str:
     makers |= {"amd"} if any(torch.get("hip") for torch in torches) else set()
     makers |= {"nvidia"} if any(torch.get("cuda") for torch in torches) else set()
     return makers.pop() if len(makers) == 1 else ""
-
-
-def system(seen: Look) -> str:
-    """The system that the text is of: linux, wsl, windows or macos; "" where nobody tells."""
-    for platform in seen.facts.of(Platform):
-        if platform.get("wsl"):
-            return "wsl"
-        if platform.get("system"):
-            return str(platform.get("system"))
-    return "macos" if any(torch.get("mps_available") for torch in seen.facts.of(Torch)) else ""
 
 
 def values(names: Iterable[str], seen: Look) -> dict[str, str]:
@@ -153,7 +138,7 @@ def _transcribing(seen: Look) -> str:
 
 def _override(seen: Look, right: bool) -> str:
     """The override that the chip needs, where it is the one that is set, or where it is another."""
-    row = override_for(_chip(seen)) if _chip(seen).startswith("gfx") else None
+    row = override_for(chip(seen)) if chip(seen).startswith("gfx") else None
     own = seen.asked.said.get("override", "")
     return row.value or "" if row and own and (row.value == own) is right else ""
 
@@ -206,13 +191,9 @@ def _memory(seen: Look) -> str:
     return gibibytes(found) if found else ""
 
 
-def _chip(seen: Look) -> str:
-    return seen.card.isa if seen.card else ""
-
-
 def _capability(seen: Look) -> str:
     """As CUDA writes it: sm_86 is 8.6."""
-    digits = _chip(seen).removeprefix("sm_")
+    digits = chip(seen).removeprefix("sm_")
     return f"{digits[:-1]}.{digits[-1]}" if digits.isdigit() and len(digits) > 1 else ""
 
 
@@ -232,61 +213,12 @@ def _lacks(seen: Look) -> str:
     return "; ".join(_(row.lack) for row in _named_abilities(seen, can=False))
 
 
-def _driver(seen: Look) -> dict[str, str]:
-    drivers = [driver for driver in seen.facts.of(Driver) if driver.get("version")]
-    if len(drivers) != 1:
-        return {}
-    version, own = str(drivers[0].get("version")), drivers[0].get("vendor") in (None, "nvidia")
-    return {"version": version, "cuda": str(drivers[0].get("cuda") or (own and cuda_of_driver(version)) or "")}
-
-
-def _torch(seen: Look, field: str) -> str:
-    """A field of the text's only torch."""
-    found = {str(torch.get(field)) for torch in seen.facts.of(Torch) if torch.get(field)}
-    return found.pop() if len(found) == 1 else ""
-
-
 def _works(seen: Look) -> str:
     """The torch that reaches a GPU."""
     reached = [
         torch for torch in seen.facts.of(Torch) if torch.get("available") or torch.get("xpu_available") or torch.get("mps_available")
     ]
     return f"torch {reached[0].get('version') or ''}".strip() if len(reached) == 1 else ""
-
-
-def _build(seen: Look) -> TorchBuild | None:
-    """The newest torch for the card, and for the driver where one is shown."""
-    card, where = seen.card, system(seen)
-    if not card or not card.isa or where == "macos":
-        return None
-    driver = _driver(seen).get("version") if card.vendor == "nvidia" else None
-    return newest_build(card.isa, driver=driver or None, system="windows" if where == "windows" else "linux")
-
-
-def _torch_for_card(seen: Look) -> str:
-    build = _build(seen)
-    return f"{build.torch}+{build.variant}" if build else ""
-
-
-def _pip_torch(seen: Look) -> str:
-    build = _build(seen)
-    if not build:
-        return ""
-    index = "" if build.pypi else f" --index-url {index_url(build.variant)}"
-    return "pip install torch torchvision" + index
-
-
-def _pythons(seen: Look) -> list[str]:
-    """Versions of Python for which the newest torch for the card has wheels."""
-    build = _build(seen)
-    return [version for version in build.python if version[-1].isdigit()] if build else []
-
-
-def _torch_pythons(seen: Look) -> str:
-    """Versions of Python for which the newest torch of the system has wheels."""
-    rows = builds("windows" if system(seen) == "windows" else "linux")
-    newest = max(rows, key=lambda row: version_key(row.torch), default=None)
-    return ", ".join(version for version in newest.python if version[-1].isdigit()) if newest else ""
 
 
 def _less_power(seen: Look) -> str:
@@ -318,95 +250,24 @@ def _short_supply(seen: Look) -> str:
     return has if has and wanted and int(has) < int(wanted) else ""
 
 
-def _older_cuda(seen: Look) -> str:
-    """The CUDA of torch, where the driver's is newer."""
-    own, drivers = _torch(seen, "cuda"), _driver(seen).get("cuda", "")
-    return own if own and drivers and version_key(drivers) >= version_key(own) else ""
-
-
-def _cudnn(seen: Look) -> str:
-    """cuDNN's release, which torch tells as one number: 90100 is 9.1.0, 8902 is 8.9.2."""
-    number = int(seen.asked.said.get("cudnn_number", "0"))
-    unit = _CUDNN_UNIT if number >= _CUDNN_LONG else _CUDNN_UNIT // 10
-    return f"{number // unit}.{number % unit // 100}.{number % 100}" if number else ""
-
-
 def _kinds(seen: Look) -> str:
     """Several models of cards."""
     names = {str(gpu.get("name")) for gpu in seen.facts.of(Gpu) if gpu.get("name") and not gpu.get("integrated")}
     return ", ".join(sorted(names)) if len(names) > 1 else ""
 
 
-def _asked_cuda(seen: Look, runs: bool) -> str:
-    """The CUDA that the question names, where the driver of the text runs what is built for it, or where it does not."""
-    found, driver = _CUDA.search(seen.asked.near), _driver(seen).get("version")
-    if not found or not driver:
-        return ""
-    asked = found["whole"] or f"{found['major']}.{found['minor']}"
-    where = "windows" if system(seen) in ("windows", "wsl") else "linux"
-    return asked if driver_carries(driver, asked, where) is runs else ""
-
-
-def _driver_for_cuda(seen: Look) -> str:
-    where = "windows" if system(seen) in ("windows", "wsl") else "linux"
-    return driver_minimum(_asked_cuda(seen, runs=False), where) or ""
-
-
-def _listed(seen: Look, is_listed: bool) -> str:
-    """The chip, where AMD lists it for ROCm, or where it does not."""
-    target = gfx_family(_chip(seen)) if _chip(seen).startswith("gfx") else None
-    return _chip(seen) if target and target.rocm_official.startswith(("official", "listed")) is is_listed else ""
-
-
-def _last_branch(seen: Look) -> str:
-    """The last branch of drivers for the chip, where newer ones leave it out."""
-    branch = driver_branch_for(_chip(seen)) if _chip(seen).startswith("sm_") else None
-    return branch or ""
-
-
-def _served(seen: Look) -> str:
-    """The card, where present drivers serve it."""
-    known = seen.card and _chip(seen).startswith("sm_") and not _last_branch(seen)
-    return seen.card.name if seen.card and known else ""
-
-
-def _branch(seen: Look) -> str:
-    """A branch of drivers that the card has, newer than the one that is shown."""
-    own = _driver(seen).get("version", "")
-    return (stable_branch(own.partition(".")[0], [_chip(seen)]) or "") if own and _chip(seen) else ""
-
-
 KNOWN: dict[str, Callable[[Look], Any]] = {
     "card": lambda seen: seen.card and seen.card.name,
     "cards": _cards,
     "kinds": _kinds,
-    "chip": _chip,
+    "chip": chip,
     "capability": _capability,
     "memory": _memory,
     "memory_each": lambda seen: size_of(seen.card.vram) if seen.card and seen.card.number > 1 else "",
     "can": _can,
     "lacks": _lacks,
-    "driver": lambda seen: _driver(seen).get("version"),
-    "driver_cuda": lambda seen: _driver(seen).get("cuda"),
-    "torch": lambda seen: _torch(seen, "version"),
-    "torch_cuda": lambda seen: _torch(seen, "cuda"),
-    "older_cuda": _older_cuda,
     "works": _works,
-    "torch_for_card": _torch_for_card,
-    "pip_torch": _pip_torch,
-    "pythons": lambda seen: ", ".join(_pythons(seen)),
-    "python": lambda seen: known[len(known) // 2] if (known := _pythons(seen)) else "",
     "watts": _less_power,
-    "cudnn": _cudnn,
-    "torch_pythons": _torch_pythons,
-    "cuda_that_runs": lambda seen: _asked_cuda(seen, runs=True),
-    "cuda_that_lacks": lambda seen: _asked_cuda(seen, runs=False),
-    "driver_for_cuda": _driver_for_cuda,
-    "listed_chip": lambda seen: _listed(seen, is_listed=True),
-    "unlisted_chip": lambda seen: _listed(seen, is_listed=False),
-    "last_branch": _last_branch,
-    "served_card": _served,
-    "branch": _branch,
     "sheets": _sheets,
     "alike": _alike,
     "proof": lambda seen: proof_of_work(seen.facts)[:_LONGEST_PROOF].strip(),
@@ -418,6 +279,7 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "short_supply": _short_supply,
     "supply_of_more": _supply(1),
     "wanted_type": lambda seen: (seen.asked.said.get("wanted") or seen.asked.said.get("type", "")).lower(),
+    **OF_BUILDS,
     **OF_MODELS,
     **OF_CAPACITY,
     **OF_FAULTS,

@@ -265,7 +265,9 @@ _HEADER = lazy_regex(
 )
 _ABOVE = 300  # characters before a head line in which its command stands
 _ASKS_AGAIN = lazy_regex(r"[^\n]{0,300}(?:\s(?:-l|-lms|--loop|--loop-ms)[= ]?\d|\bwhile\b)[^\n]{0,200}\n?\Z")
-_COUNTED = lazy_regex(r"[ \t]{2,8}(?P<count>[1-9]\d{0,3}) (?P<value>(?!(?:[KMG]?i?B|[MG]?Hz|m?W|%|C|s)\s*\Z)\S.{0,200})")  # a unit makes a cell of it
+_COUNTED = lazy_regex(
+    r"[ \t]{2,8}(?P<count>[1-9]\d{0,3}) (?P<value>(?!(?:[KMG]?i?B|[MG]?Hz|m?W|%|C|s)\s*\Z)\S.{0,200})"
+)  # a unit makes a cell of it
 _NAME = lazy_regex(r"[a-z][a-z0-9]*(?:[._]\w+)+|count|name|serial|uuid|index|timestamp|pstate|hostname")  # of any column
 _ALONE = ("compute_cap", "driver_version", "gpu_name", "pci.bus_id", "memory.total", "compute_mode", "mig.mode.current")
 _ASKED = lazy_regex(
