@@ -247,7 +247,7 @@ def test_a_guest_is_given_its_hosts_processor_first(told):
         "root@vm:~# ./server\nIllegal instruction (core dumped)\nroot@pve:~# qm config 104 | grep cpu\ncpu: kvm64\n",
         "cpu-instruction-set-missing",
     )
-    assert titles[0] == "in a virtual machine: give the guest the host's processor model"
+    assert titles[0] == "on the host of Proxmox: give the guest 104 the host's processor model, shut it down fully, and start it again"
     assert titles.count(titles[0]) == 1
 
 

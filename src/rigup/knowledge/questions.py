@@ -186,6 +186,8 @@ def asked_in(text: str, shown: str = "", found: bool = False) -> list[Asked]:
         for id_, window in asked.items()
     ]
     others = [one for one in of_words if one.row.id not in of_outputs and _lies_within(one)]
+    if not seen and all(one.row.last for one in others):  # "Do I have to fix this?", and what it is stands elsewhere
+        seen = _shown(rows, text, everywhere=True)
     places = {one.row.id: text.find(one.sentence) for one in [*seen, *of_words]}  # of what is asked outright the sentence itself
     known = sorted([*(one for one in others if not one.row.last), *seen], key=lambda one: places[one.row.id])
     return [*known[:_MOST_KNOWN], *(one for one in others if one.row.last)]
@@ -205,10 +207,10 @@ def _confirms(window: "_Window") -> bool:
     return any(form.search(window.sentence) for form in _forms_of_faults("confirming"))
 
 
-def _shown(rows: tuple[Question, ...], text: str) -> list[Asked]:
-    """What is asked of outputs that the text itself shows, in whatever words."""
+def _shown(rows: tuple[Question, ...], text: str, everywhere: bool = False) -> list[Asked]:
+    """What is asked of outputs that the text itself shows, in whatever words; see `_worries`."""
     rows = tuple(row for row in rows if row.outputs and all(form_of(form, re.MULTILINE).search(text) for form in row.outputs))
-    paragraphs = list(_worries(text)) if rows else []
+    paragraphs = list(_worries(text, everywhere)) if rows else []
     found = []
     for row in rows:
         about = next((one for one in paragraphs if all(form_of(form).search(spaced(one)) for form in row.about)), "")
@@ -217,10 +219,10 @@ def _shown(rows: tuple[Question, ...], text: str) -> list[Asked]:
     return found
 
 
-def _worries(text: str) -> Iterator[str]:
-    """Paragraphs of people's own words in which somebody asks, or worries; all of them where somebody asks of what stands elsewhere ("Do I have to fix this?")."""
+def _worries(text: str, everywhere: bool = False) -> Iterator[str]:
+    """Paragraphs of people's own words in which somebody asks, or worries; `everywhere` all of them, where a question is of what stands elsewhere."""
     forms = _forms("asking", "worrying")
-    refers = any(_refers(spaced(window.sentence)) for window in _windows(text, _forms("asking")))
+    refers = everywhere and any(_refers(spaced(window.sentence)) for window in _windows(text, _forms("asking")))
     for paragraph in re.split(r"\n[ \t]*\n", text)[:_MOST]:
         own = "\n".join(line for line in paragraph[:_LONGEST].splitlines() if not _TYPED.match(line))
         if any(form.search(own) for form in forms) or (refers and _PROSE.match(own.strip().rpartition("\n")[2])):
