@@ -58,7 +58,7 @@ def used_by_nobody_that_is_listed(
     gpu: Gpu = one(vendor="nvidia"),
     platform: Platform | None = None,
     parts: Gpu | None = one(mig=True),
-    box: Symptom | None = seen("container-commands-shown"),
+    box: Symptom | None = seen("container-commands-shown", "pod-is-asked-inside"),
     hosted: HostedNotebook | None = None,
     cache: Symptom | None = seen("torch-cache-asked"),
 ) -> Verdict:
@@ -137,7 +137,7 @@ def used_by_nobody_in_the_rows(
     gpu: Gpu = one(vendor="nvidia"),
     platform: Platform | None = None,
     split: Gpu | None = one(mig=True),
-    box: Symptom | None = seen("container-commands-shown"),
+    box: Symptom | None = seen("container-commands-shown", "pod-is-asked-inside"),
     hosted: HostedNotebook | None = None,
     cache: Symptom | None = seen("torch-cache-asked"),
 ) -> Verdict:
