@@ -1,6 +1,6 @@
 """What a verdict means, as one sentence: what was seen, and whether anything of it is a fault."""
 
-from rigup.diagnosis.faults_asked import speaks_of_no_card
+from rigup.diagnosis.blame import speaks_of_no_card
 from rigup.language import _
 from rigup.schemas.doctor import Doctor
 from rigup.schemas.shared import Finding

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Iterable
 
-from rigup.diagnosis.faults_asked import are_sure, is_of_faults, is_one_of
+from rigup.diagnosis.blame import are_sure, is_one_of
+from rigup.diagnosis.faults_asked import is_of_faults
 from rigup.diagnosis.guesses import own_texts
 from rigup.diagnosis.looking import Look, system
 from rigup.diagnosis.shown import look, maker, shown_names, values

@@ -1,10 +1,13 @@
 """This torch is built for the CPU alone."""
 
 from rigup.diagnosis.causes.framework.own_environments import web_ui_has_its_own_way
-from rigup.diagnosis.causes.framework.torch_builds import a_build_that_serves_the_card
+from rigup.diagnosis.causes.framework.torch_builds import (
+    a_build_that_serves_the_card,
+    environment_that_has_one_for_cards,
+    what_conda_is_asked,
+)
 from rigup.diagnosis.causes.places import inside
-from rigup.diagnosis.rule import Every, Params, Passes, Verdict, every, mends, one, rule, seen, text_rule
-from rigup.knowledge.conda_forge import any_with_cuda, channel
+from rigup.diagnosis.rule import Every, Passes, Verdict, every, mends, one, rule, seen, text_rule
 from rigup.knowledge.framework_cuda import jax_extra
 from rigup.knowledge.rocm import override_for
 from rigup.knowledge.torch_builds import newest_build, variant_for_pypi
@@ -21,7 +24,6 @@ from rigup.machine.kinds import (
     Toolkit,
     Torch,
     UnlistedVendor,
-    World,
 )
 
 _GPU_MAKERS = ("nvidia", "amd")
@@ -36,7 +38,6 @@ _FRAMEWORKS = {
     "mxnet-for-the-processor": ("MXNet", "mxnet-cu112"),
     "mxnet-storage-for-the-processor": ("MXNet", "mxnet-cu112"),
 }
-_OF_CONDA = ("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")
 
 
 def _for_cpu(torch: Torch) -> bool:
@@ -280,13 +281,6 @@ def plain_version_and_a_card_that_is_not_used(
 
 
 @text_rule("cpu-only-torch", "likely")
-def weights_of_intels_card_and_torch_of_another_maker(symptom: Symptom = seen("xpu-weights-and-no-xpu"), torch: Torch = one()) -> Verdict:
-    """What was stored on Intel's GPU is loaded by a torch whose version names another backend."""
-    local = str(torch.get("version")).partition("+")[2]
-    return local.startswith(("cpu", "cu", "rocm")) and {"have": torch.version, "said": symptom.id}
-
-
-@text_rule("cpu-only-torch", "likely")
 def plain_torch_took_the_place_of_one_with_cuda(
     torch: Package = one(name="torch"),
     companion: Package = one(name=_COMPANIONS),
@@ -337,17 +331,6 @@ def framework_for_the_processor_beside_a_card(
 
 
 @text_rule("cpu-only-torch", "likely")
-def extension_wants_torch_with_cuda(
-    _said: Symptom = seen("tcnn-finds-no-capability", "xformers-finds-no-cuda"),
-    shown: Package | None = one(name="torch"),
-    torch: Torch | None = one(),
-) -> Verdict:
-    """The extension's own setup asks torch for the card, and this torch has no CUDA."""
-    version = str((torch.get("version") if torch else None) or (shown.get("version") if shown else None) or "")
-    return version.endswith("+cpu") and {"have": version}
-
-
-@text_rule("cpu-only-torch", "likely")
 def build_for_the_processor_has_no_nccl(
     _said: Symptom = seen("torch-was-built-without-nccl"), torch: Torch = one(cuda=None, hip=None)
 ) -> Verdict:
@@ -389,26 +372,6 @@ def conda_may_take_none_but_the_processors(
     return cpu and not cuda and not works and mac is None and asked is None
 
 
-@text_rule("cpu-only-torch", "possible")
-def lightning_finds_no_backend_and_a_card_is_named(
-    symptom: Symptom = seen("lightning-no-gpu-backend"),
-    card: Symptom = seen(tag="card-named"),
-    torch: Torch | None = None,
-    driver: Driver | None = None,
-    world: World | None = None,
-    guest: Platform | None = one(wsl=(1, 2)),
-    known: Symptom | None = seen(
-        "slurm-told",
-        "slurm-told-in-small-letters",
-        tag="nvidia-driver-silent nvidia-finds-none other-accelerators macs container-spoken-of",
-    ),
-) -> Verdict:
-    """torch answers Lightning that it has no CUDA, somebody has a card, and no driver complains."""
-    has_backend = torch is not None and any(torch.get(key) for key in ("available", "cuda", "hip"))
-    alone = all(other is None for other in (driver, world, guest, known))
-    return alone and not has_backend and {"said": symptom.id, "named": card.id}
-
-
 def _for_processors(entries: list[str]) -> bool:
     return any(entry.rstrip("/").endswith("download.pytorch.org/whl/cpu") for entry in entries)
 
@@ -428,31 +391,6 @@ def own_settings_name_the_index_for_processors(
 mends("cpu-only-torch")(a_build_that_serves_the_card)
 
 
-@mends("cpu-only-torch")
-def what_conda_is_asked(
-    knew: Params,
-    package: Package | None = one(manager="conda", name=_OF_CONDA),
-    symptom: Symptom | None = seen(tag="frameworks-conda-said"),
-    held: Package | None = one(name="cpuonly"),
-    vision: Package | None = one(manager="conda", name="torchvision"),
-    audio: Package | None = one(manager="conda", name="torchaudio"),
-    torch: Torch | None = None,
-) -> Params:
-    """conda solved to a build for the processor: what holds it there goes, and the build string is asked for."""
-    if (package is None and symptom is None) or knew.get("packages"):
-        return {}
-    family = [str(friend.name) for friend in (vision, audio) if friend is not None]
-    fixed = "cpuonly" if held is not None or (symptom is not None and symptom.id == "conda-plans-cpu-build") else None
-    packages = ", ".join((*any_with_cuda("torch", str(torch.get("version") or "") if torch else ""), *family))
-    empty = dict.fromkeys(("release", "later", "wish", "amds"))
-    return {**empty, "channel": channel(), "asked": packages, "fixed": fixed, "free": None if fixed else "nothing"}
-
-
-@mends("cpu-only-torch")
-def environment_that_has_one_for_cards(found: Symptom = seen("environment-with-a-torch-for-cards")) -> Params:
-    """Another environment is shown that has it: then the wrong Python was started, and nothing is to be installed."""
-    python = str(found.python)
-    return {"other": python + ("python.exe" if "Scripts" in python else "python"), "build": found.build}
-
-
+mends("cpu-only-torch")(what_conda_is_asked)
+mends("cpu-only-torch")(environment_that_has_one_for_cards)
 mends("cpu-only-torch")(web_ui_has_its_own_way)

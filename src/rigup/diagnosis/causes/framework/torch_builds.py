@@ -6,12 +6,14 @@ from msgspec.structs import replace
 
 from rigup.diagnosis.causes.framework.programs import named_programs, plain_system, wish_of
 from rigup.diagnosis.rule import Params, one, seen
+from rigup.knowledge.conda_forge import any_with_cuda, channel
 from rigup.knowledge.cuda import driver_minimum, reaches
 from rigup.knowledge.driver_choice import branch_left_for, first_branch, stable_branch
 from rigup.knowledge.torch_builds import TorchBuild, companions, index_url
 from rigup.knowledge.torch_changes import Wish, ever_built, nearest_build, of_amds_index
-from rigup.machine.kinds import Driver, Gpu, Platform, PythonEnv, Symptom, Torch
+from rigup.machine.kinds import Driver, Gpu, Package, Platform, PythonEnv, Symptom, Torch
 
+_OF_CONDA = ("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")
 KINDS = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
 
 
@@ -118,3 +120,28 @@ def a_build_that_serves_the_card(
         return {"amds": f"torch[{extra}]", "amds_index": row.index, "wish": wish}
     row_, driver_too = _relax(known)
     return {"wish": wish, **holes_of(row_, *(("later", "later_vision", "later_index") if driver_too else ())), **driver_too}
+
+
+def what_conda_is_asked(
+    knew: Params,
+    package: Package | None = one(manager="conda", name=_OF_CONDA),
+    symptom: Symptom | None = seen(tag="frameworks-conda-said"),
+    held: Package | None = one(name="cpuonly"),
+    vision: Package | None = one(manager="conda", name="torchvision"),
+    audio: Package | None = one(manager="conda", name="torchaudio"),
+    torch: Torch | None = None,
+) -> Params:
+    """conda solved to a build for the processor: what holds it there goes, and the build string is asked for."""
+    if (package is None and symptom is None) or knew.get("packages"):
+        return {}
+    family = [str(friend.name) for friend in (vision, audio) if friend is not None]
+    fixed = "cpuonly" if held is not None or (symptom is not None and symptom.id == "conda-plans-cpu-build") else None
+    packages = ", ".join((*any_with_cuda("torch", str(torch.get("version") or "") if torch else ""), *family))
+    empty = dict.fromkeys(("release", "later", "wish", "amds"))
+    return {**empty, "channel": channel(), "asked": packages, "fixed": fixed, "free": None if fixed else "nothing"}
+
+
+def environment_that_has_one_for_cards(found: Symptom = seen("environment-with-a-torch-for-cards")) -> Params:
+    """Another environment is shown that has it: then the wrong Python was started, and nothing is to be installed."""
+    python = str(found.python)
+    return {"other": python + ("python.exe" if "Scripts" in python else "python"), "build": found.build}
