@@ -68,6 +68,13 @@ def composed(device: dict[str, Any]) -> dict[str, Any]:
 def normalisation(device: dict[str, Any]) -> dict[str, Any]:
     """Batch, instance and layer norm, and the layer norm of parts that sessions fuse."""
     found = Found()
+    _of_pictures(device, found)
+    _of_rows(device, found)
+    return dict(found.measured())
+
+
+def _of_pictures(device: dict[str, Any], found: Found) -> None:
+    """By channel: batch and instance norm."""
     pictures = rounded("float32", reference.each(lambda x: 2 * x + 1, normal(1, 2, 3, 4, 5)))
     scale, bias, middle, spread = ([1.0, 2.0, -0.5], [0.5, 0.0, 1.0], [1.0, 0.5, -1.0], [4.0, 1.0, 0.25])
     held = {name: array(values, "float32") for name, values in zip("sbmv", (scale, bias, middle, spread))}
@@ -88,6 +95,10 @@ def normalisation(device: dict[str, Any]) -> dict[str, Any]:
         for picture in pictures
     ]
     judged(device, found, "InstanceNormalization", Node("InstanceNormalization", ("a", "s", "b")), given, wanted, "float32", held=held)
+
+
+def _of_rows(device: dict[str, Any], found: Found) -> None:
+    """By row: layer norm, whole and in parts, and to length one."""
     rows = rounded("float32", [[number * 2 + 1 for number in row] for row in normal(2, 6, 8)])
     weight, shift = normal(3, 8), normal(4, 8)
     held = {"s": array(weight, "float32"), "b": array(shift, "float32"), "e": array(1e-5, "float32"), "two": array(2.0, "float32")}
@@ -127,7 +138,6 @@ def normalisation(device: dict[str, Any]) -> dict[str, Any]:
         unit,
         "float32",
     )
-    return dict(found.measured())
 
 
 def unusual(device: dict[str, Any]) -> dict[str, Any]:
