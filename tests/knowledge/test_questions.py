@@ -1,10 +1,14 @@
 """Questions that are asked of machines that are in order."""
 
+import re
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.knowledge.questions import asked_in, questions
+from each import each
+from rigup.knowledge.questions import asked_in, form_of, questions
 
 ROWS = pytest.mark.parametrize("row", questions(), ids=lambda row: row.id)
 
@@ -69,3 +73,46 @@ def test_the_answer_has_the_limit_that_the_text_names():
 @given(st.text(alphabet="gpuGPUCDA 12.8?nvidia-smi\n。？", max_size=3000))
 def test_any_text_is_read_in_bounds(text):
     assert len(asked_in(text)) <= 12
+
+
+LENGTH = 80_000  # characters of a text that are looked through
+MOST_SECONDS = 1.0  # of processor time; what is linear takes a hundredth of it
+PIECES = (
+    " ",
+    "a",
+    "0",
+    "/",
+    "a ",
+    "1/",
+    "0.",
+    "\n",
+    "= ",
+    "| 1 ",
+    "'loss': 0.5, ",
+    "GPU 0: ",
+    "12 MiB ",
+    "step 1 loss 0.1\n",
+    "10:00 ",
+    "P8 | ",
+)
+
+
+@pytest.mark.slow
+def test_no_pattern_is_slow_on_a_long_text():
+    each(questions(), is_quick_on_long_texts, name=lambda row: row.id)
+
+
+def is_quick_on_long_texts(row):
+    forms = [*((form, re.MULTILINE) for form in row.outputs), *((form, re.MULTILINE | re.IGNORECASE) for form in row.fills)]
+    for piece in (*PIECES, row.example + "\n"):
+        body = (piece * LENGTH)[:LENGTH]
+        for form, flags in forms:
+            started = time.process_time()
+            form_of(form, flags).search(body)
+            assert time.process_time() - started < MOST_SECONDS, (form[:100], piece)
+
+
+def test_of_a_text_without_end_its_ends_are_read():
+    question = "How do I keep the power limit after each boot?\n\n$ sudo nvidia-smi -pl 210\n\n"
+    assert "settings-over-restarts" in ids(question + "step 1 loss 0.1\n" * 200_000)
+    assert "settings-over-restarts" in ids("step 1 loss 0.1\n" * 200_000 + "\n" + question)

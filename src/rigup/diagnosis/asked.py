@@ -11,7 +11,7 @@ from rigup.diagnosis.shown import look, maker, shown_names, values
 from rigup.diagnosis.wording import filled, holes
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, Question, Told, asked_in, without_commands, without_questions
-from rigup.knowledge.text_classifier import fails
+from rigup.knowledge.text_classifier import ends, fails
 from rigup.language import _
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
@@ -93,7 +93,7 @@ def _asked(texts: Iterable[Text], facts: Facts, is_wrong: bool = False) -> list[
 
 def _fails_besides(one: Asked, text: Text, facts: Facts) -> bool:
     """Whether a program fails in a text, beside the outputs that the answer explains and what is known to be without consequence."""
-    body = without_questions(own_texts((text,), facts)[0])
+    body = ends(without_questions(own_texts((text,), facts)[0]))
     for form in one.row.outputs:
         body = re.sub(form, lambda found: found[0] if len(found[0]) > _OUTPUT else "", body, flags=re.MULTILINE)
     return fails(without_commands(body))

@@ -9,6 +9,7 @@ import msgspec
 
 from rigup.knowledge import tables
 from rigup.knowledge.patterns import compiled, lazy_regex
+from rigup.knowledge.text_classifier import ends
 
 _LONGEST = 1200  # characters of a paragraph in which somebody asks
 _MOST = 40  # paragraphs of one text
@@ -172,6 +173,7 @@ def asked_in(text: str, shown: str = "", found: bool = False) -> list[Asked]:
         KnowledgeError: the table is malformed.
 
     """
+    text = ends(text)  # a log of megabytes asks nothing in its middle
     rows = tuple(row for row in questions() if found or not row.causes)
     asked: dict[str, _Window] = {}
     again: dict[str, str] = {}

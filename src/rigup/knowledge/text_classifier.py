@@ -112,14 +112,14 @@ class _Model(NamedTuple):
 Weights = dict[str, dict[int, float]]
 
 
-def _ends(text: str) -> str:
+def ends(text: str) -> str:
     """A long text's beginning and end: there people say what they want, and programs what they died of."""
     return text if len(text) <= 2 * _MOST else text[:_MOST] + "\n" + text[-_MOST:]
 
 
 def words_of(text: str) -> list[str]:
     """Words and numbers, as the weights know them."""
-    return _WORD.findall(_ends(text).lower())
+    return _WORD.findall(ends(text).lower())
 
 
 def marks_of(message_ids: Iterable[str]) -> list[str]:
@@ -170,7 +170,7 @@ def complains(text: str) -> bool:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(_ends(text)) for form in _complaints("complaint"))
+    return any(form.search(ends(text)) for form in _complaints("complaint"))
 
 
 def without_denials(text: str) -> str:
@@ -192,7 +192,7 @@ def pleads(text: str) -> bool:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(_ends(text)) for form in _complaints("plea"))
+    return any(form.search(ends(text)) for form in _complaints("plea"))
 
 
 def is_in_trouble(text: str) -> bool:
@@ -202,7 +202,7 @@ def is_in_trouble(text: str) -> bool:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(_ends(text)) for form in _complaints("trouble"))
+    return any(form.search(ends(text)) for form in _complaints("trouble"))
 
 
 def asks(text: str) -> bool:
@@ -212,7 +212,7 @@ def asks(text: str) -> bool:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(_ends(text)) for form in _complaints("question"))
+    return any(form.search(ends(text)) for form in _complaints("question"))
 
 
 def fails(text: str) -> bool:
@@ -222,7 +222,7 @@ def fails(text: str) -> bool:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(_ends(text)) for form in _complaints("failure"))
+    return any(form.search(ends(text)) for form in _complaints("failure"))
 
 
 def among(text: str, causes: Collection[str], message_ids: Iterable[str] = ()) -> list[Likeness]:
