@@ -104,7 +104,7 @@ SOUND = [
         "memory-that-nobody-uses",
         r"^611 MiB are what the driver and a desktop",
     ),
-    ("What does N/A mean in nvidia-smi under ECC?", shown(), "not-available-in-nvidia-smi", r"no error"),
+    ("What does N/A mean in nvidia-smi under ECC?", shown(), "ecc-that-is-not-told", r"no fault"),
     ("GPU utilization is 100 % but power is low: is the card really used?", shown(BUSY), "what-utilization-means", r"share of time"),
     ("How do I limit the power of my card to 280 W?", shown(), "power-of-a-card-limited", r"-pl 280"),
     ("How do I reduce the power draw of this card?", shown(), "power-of-a-card-limited", r"-pl 360"),

@@ -11,6 +11,7 @@ _OF_FORMS = {
     "environment": "/opt/env",
     "index": "https://mirror.example/simple",
     "builder": "dkms autoinstall",
+    "keyring": "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2204/arm64/cuda-keyring_1.1-1_all.deb",
     "keys": "/var/lib/keys/*.der",
     "assignments": "A=x",
     "address": "0000:01:00.0",

@@ -78,7 +78,7 @@ def unquantised(size: float, meant: Shape | None) -> float:
     return max(row.words * row.width * (1 if row.tied else 2) for row in likely) / 1e9
 
 
-def _trained(way: str, size: float, meant: Shape | None) -> float:
+def trained(way: str, size: float, meant: Shape | None = None) -> float:
     """Bytes of weights, gradients and states; NF4 leaves the table of words and the output as they are."""
     each = next(row.bytes for row in tables.rows("questions", "training", Training) if row.id == way)
     whole = min(unquantised(size, meant), size) if way == "qlora" else 0.0
@@ -86,13 +86,13 @@ def _trained(way: str, size: float, meant: Shape | None) -> float:
 
 
 def _trained_by(way: str) -> Callable[[Look], str]:
-    return lambda seen: size_of(_trained(way, parameters(seen), shape_meant(seen)) if parameters(seen) else 0)
+    return lambda seen: size_of(trained(way, parameters(seen), shape_meant(seen)) if parameters(seen) else 0)
 
 
 def _verdict(size: float, seen: Look) -> str:
     """Where QLoRA of a model of so many thousand million parameters has room."""
     card = seen.card
-    need, own = _trained("qlora", size, None), card.vram if card else 0
+    need, own = trained("qlora", size, None), card.vram if card else 0
     if not card or not own or card.vendor not in ("nvidia", "amd"):
         return ""
     if need <= _EASY * own:
@@ -120,7 +120,7 @@ def _all_at_once(way: str, fits: bool) -> Callable[[Look], str]:
     )
 
     def size(seen: Look) -> str:
-        need = _trained(way, parameters(seen), shape_meant(seen)) if parameters(seen) else 0.0
+        need = trained(way, parameters(seen), shape_meant(seen)) if parameters(seen) else 0.0
         alone = seen.card and seen.card.number == 1 and usable_memory(seen)
         known = need and alone and named.search(spaced(f"{seen.asked.near} {seen.asked.again}"))
         return size_of(need) if known and (need + _BESIDE <= usable_memory(seen)) is fits else ""

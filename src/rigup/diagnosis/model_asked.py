@@ -135,6 +135,11 @@ def _weights(seen: Look, of: str) -> int:
     return int(parameters(seen) * 1e9 * _bytes_each(of))
 
 
+def likely_bytes(seen: Look, size: float) -> float:
+    """Bytes of the weights of so many thousand million parameters, in the type that is named or usual."""
+    return size * 1e9 * _bytes_each(_likely_type(seen))
+
+
 def _left(seen: Look, low: float, high: float) -> int:
     """Bytes of memory that the weights leave, where that is so much of all memory; 0 where it is not."""
     weights, have = _weights(seen, _likely_type(seen)), usable_memory(seen)

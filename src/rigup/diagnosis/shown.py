@@ -7,18 +7,20 @@ from typing import Any
 
 from rigup.diagnosis.at_work import proof_of_work
 from rigup.diagnosis.builds_asked import OF_BUILDS
+from rigup.diagnosis.buying_asked import OF_BUYING
 from rigup.diagnosis.capacity_asked import OF_CAPACITY
+from rigup.diagnosis.cards_named import named_cards
 from rigup.diagnosis.faults_asked import OF_FAULTS
+from rigup.diagnosis.links_asked import OF_LINKS
 from rigup.diagnosis.looking import Card, Look, chip, system
 from rigup.diagnosis.model_asked import OF_MODELS, shown_memory, size_of
+from rigup.diagnosis.supply_asked import OF_SUPPLY
 from rigup.diagnosis.training_asked import OF_TRAINING
 from rigup.knowledge.abilities import Ability, abilities_named, has_ability
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import signatures_of
 from rigup.knowledge.gpu_words import gpu_in_words
-from rigup.knowledge.gpus import Gpu as Product
 from rigup.knowledge.others_cards import without_others
-from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, spaced
 from rigup.knowledge.rocm import override_for
 from rigup.knowledge.speeds import data_sheet
@@ -28,18 +30,10 @@ from rigup.machine.store import Facts
 from rigup.schemas.shared import Finding
 from rigup.sizes import gibibytes
 
-_CARD = lazy_regex(
-    r"(?<![A-Za-z0-9.])(?:(?:nvidia|geforce|rtx|gtx|tesla|quadro|amd|radeon|rx|instinct|intel|arc|apple|titan|pro)[ -]?){0,3}"
-    r"(?:[a-z]{1,2})?\d{1,4}[a-z]?(?: ?(?:ti|super|xtx|xt|gre|pro|max|ultra|ada))?(?: super)?(?![A-Za-z0-9.])",
-    re.IGNORECASE,
-)
 _REST, _PEAKS = 200, 1.25  # watts of a machine beside its cards, and the share for short peaks
 _HALF = 0.6  # of a card's memory, that leaves room for a larger batch
 _NEAR = 0.8  # share of the greater of two rates from which they are about equal
 _LONGEST_PROOF = 90  # characters that are quoted
-_SERIES = ("RTX", "GTX")
-_BARE = 4  # digits of a product whose series people leave out
-_MOST_NAMES = 12  # of one question, that are looked up
 
 
 def look(asked: Asked, facts: Facts, found: tuple[Finding, ...] = ()) -> Look:
@@ -80,26 +74,9 @@ def values(names: Iterable[str], seen: Look) -> dict[str, str]:
     return {**{name: value for name, value in known.items() if value}, **seen.asked.said}
 
 
-def _product(words: str) -> Product | None:
-    """The product that words of a question name; people leave the maker's word out."""
-    known = gpu_in_words(words)
-    if known and words[:_BARE].isdigit() and known[0].isa and len(words) >= _BARE:
-        series = (gpu_in_words(f"{series} {words}") for series in _SERIES)
-        return next((found[0] for found in series if found and found[0].source), known[0])
-    is_one = known and (known[0].isa or known[0].source) and len(words) > 1 and not words.isdigit()
-    return known[0] if known and is_one else None
-
-
-def _named_cards(near: str) -> list[Card]:
-    """The products that a question itself names, as far as the tables know them."""
-    found = [gpu for match in list(_CARD.finditer(spaced(near)))[:_MOST_NAMES] if (gpu := _product(match[0]))]
-    cards = [Card(gpu.name, gpu.vendor, gpu.isa or "", gpu.memory_bytes or 0) for gpu in found]
-    return list({card.name: card for card in cards}.values())
-
-
 def _named_card(near: str, facts: Facts) -> Card | None:
     """The one card that the question itself names, or the last of several of one chip."""
-    cards = _named_cards(near)
+    cards = named_cards(near)
     if len({card.isa or card.name for card in cards}) != 1:
         return None
     own = _only_card(facts)
@@ -112,6 +89,7 @@ def _sheet_of(card: Card) -> str:
         return ""
     rate = sheet.rates.get("bfloat16") or sheet.rates.get("float16") or sheet.rates.get("float32")
     parts = [gibibytes(card.vram) if card.vram else "", f"{sheet.bandwidth / 1e9:.0f} GB/s", f"{rate / 1e12:.0f} TFLOP/s" if rate else ""]
+    parts += [f"{sheet.watts:.0f} W"] if sheet.watts else []
     return f"{card.name}: " + ", ".join(filter(None, parts))
 
 
@@ -150,7 +128,7 @@ def _is_like(card: Card, other: Card) -> bool:
 
 def _sheets(seen: Look) -> str:
     """The data sheets of the cards that a question compares, the text's own among them where it names one alone."""
-    cards, own = _named_cards(seen.asked.near), _only_card(seen.facts)
+    cards, own = named_cards(seen.asked.near), _only_card(seen.facts)
     compared = [own, *cards] if own and len(cards) == 1 and not _is_like(own, cards[0]) else cards
     told = [sheet for card in compared if (sheet := _sheet_of(card))]
     return "; ".join(told) if len(told) > 1 else ""
@@ -281,7 +259,10 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "wanted_type": lambda seen: (seen.asked.said.get("wanted") or seen.asked.said.get("type", "")).lower(),
     **OF_BUILDS,
     **OF_MODELS,
+    **OF_BUYING,
     **OF_CAPACITY,
+    **OF_LINKS,
+    **OF_SUPPLY,
     **OF_FAULTS,
     **OF_TRAINING,
 }

@@ -35,6 +35,7 @@ class JetsonWheel(msgspec.Struct, frozen=True, kw_only=True):
         file: its address, where no version can name it in an index.
         before: packages of the system without which it does not start.
         jetpack: the first release that it runs on, and the first on which it does not.
+        library: a package of NVIDIA's repository of CUDA without which it does not start, and which JetPack has not got; `keyring` makes that repository known.
         index: where it lies; "" where `links` names a folder of files.
 
     """
@@ -48,6 +49,8 @@ class JetsonWheel(msgspec.Struct, frozen=True, kw_only=True):
     code: list[str]
     file: str = ""
     before: list[str] = []
+    library: str = ""
+    keyring: str = ""
     index: str = ""
     links: str = ""
     source: str = ""

@@ -24,10 +24,11 @@ _TABLES = (("gpus_nvidia", "gpu"), ("gpus_amd", "gpu"), ("gpus_intel", "gpu"), (
 
 
 class Sheet(msgspec.Struct, frozen=True, kw_only=True):
-    """A data sheet: operations a second by type, and bytes a second of its memory; what nobody says is left out."""
+    """A data sheet: operations a second by type, bytes a second of its memory, and watts of the board; what nobody says is left out."""
 
     rates: dict[str, float] = {}
     bandwidth: float | None = None
+    watts: float | None = None
     source: str = ""
 
 
@@ -74,6 +75,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
     variants: list[dict[str, Any]] = []
     memory_gib: Any = None
     bandwidth_gb_s: float | None = None
+    tdp_w: float | None = None
     fp32_tflops: float | None = None
     fp32_matrix_tflops: float | None = None
     dies: int = 1
@@ -110,6 +112,7 @@ def _sheet(row: _Row, memory: int | None, by_vectors: bool) -> Sheet:
     return Sheet(
         rates={kind: float(value) * _TERA / part for kind, value in rates.items() if value},
         bandwidth=float(bandwidth) * _GIGA / part if bandwidth else None,
+        watts=sheet.get("tdp_w"),
         source=str(sheet.get("source") or row.source),
     )
 

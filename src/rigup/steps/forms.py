@@ -61,6 +61,7 @@ _OF_KIND = {
     ("own-files", "owner"): r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9_.-]{1,99})?",
     ("find-package-of-library", "lib"): _WORD,
     ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
+    ("install-from-cudas-repository", "keyring"): r"https://developer\.download\.nvidia\.com/[\w./-]{1,200}\.deb",
     ("install-rocm", "usecase"): r"[a-z][a-z0-9,-]{0,99}",
     ("install-with-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",
     ("install-from-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",

@@ -63,11 +63,14 @@ def build_of_nvidia(knew: Params, jetson: Jetson | None = None, python: PythonEn
     fitting = [row for row in wheels if not have or have in row.python] or wheels
     other = fitting[0].python[0] if have and fitting and have not in fitting[0].python else None
     place = _where_it_lies(fitting)
+    alone = None if other or place.get("library") else "its own"  # what needs no library beside it
     return {
         "l4t": l4t or None,
         "bare": None if place else l4t or None,
         "other_python": other,
         "same_python": None if other else "its own",
+        "bare_python": alone,
+        "bare_index": "its own" if other and not place.get("library") else None,
         **place,
     }
 
@@ -77,7 +80,8 @@ def _where_it_lies(wheels: list[JetsonWheel]) -> Params:
     for row in wheels:
         before = ",".join(row.before) or None
         if row.index:
-            return {"torch": row.torch, "torchvision": row.torchvision, "index": row.index}
+            beside = {"library": row.library or None, "keyring": row.keyring or None}
+            return {"torch": row.torch, "torchvision": row.torchvision, "index": row.index, **beside}
         if row.links:
             return {"file": row.torch, "links": row.links, "before": before}
         if row.file:
