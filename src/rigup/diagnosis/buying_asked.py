@@ -96,6 +96,12 @@ def _larger(seen: Look) -> str:
     return cards[0].name if len(cards) > 1 and not _need(seen) and cards[0].vram > cards[1].vram else ""
 
 
+def _faster_of_equal(seen: Look) -> str:
+    """Where no work is named: of cards with as much memory that with the faster one."""
+    cards = _offered(seen)
+    return _fastest(cards) if len(cards) > 1 and not _need(seen) and len({card.vram for card in cards}) == 1 else ""
+
+
 def _larger_and_faster(seen: Look) -> str:
     return larger if (larger := _larger(seen)) and _fastest(_offered(seen)) == larger else ""
 
@@ -109,5 +115,6 @@ OF_BUYING: dict[str, Callable[[Look], Any]] = {
     "at_edge_alone": _of_choice(lambda one: not one.room and bool(one.edge), lambda one: _names(one.edge)),
     "none_with_room": _of_choice(lambda one: not one.room and not one.edge, lambda one: _names(one.small)),
     "larger_card": _larger,
+    "faster_of_equal": _faster_of_equal,
     "larger_and_faster": _larger_and_faster,
 }

@@ -26,7 +26,7 @@ class _Joint(msgspec.Struct, frozen=True):
 
 
 class _Slot(msgspec.Struct, frozen=True):
-    isa: str
+    chips: str
     generation: int
 
 
@@ -55,7 +55,7 @@ def _generation(seen: Look) -> int:
     states = [int(state.get("generation_most") or 0) for state in seen.facts.of(CardState)]
     told = generation_of(_figure(seen, "giga")) or max(states, default=0)
     rows = tables.rows("links", "slot", _Slot)
-    own = next((row.generation for row in rows if seen.card and re.fullmatch(row.isa, seen.card.isa)), 0)
+    own = next((row.generation for row in rows if seen.card and re.fullmatch(row.chips, seen.card.isa)), 0)
     return int(told or own)
 
 
@@ -130,6 +130,13 @@ def _share_of_peak(seen: Look) -> str:
     return f"{share * _PERCENT:.0f}" if 0 < share <= _MOST else ""
 
 
+def _share_of_memory(seen: Look) -> str:
+    """Per cent of the data sheet's bandwidth that a copy within the card reached, where that is what is usual."""
+    sheet = data_sheet(seen.card.name, seen.card.vram or None) if seen.card else None
+    share = _figure(seen, "within") * _GIGA / sheet.bandwidth if sheet and sheet.bandwidth else 0.0
+    return f"{share * _PERCENT:.0f}" if _reach("memory").low <= share <= _MOST else ""
+
+
 def _loaded(seen: Look) -> float:
     seconds = _figure(seen, "seconds")
     return _figure(seen, "gigabytes") / seconds if seconds else 0.0
@@ -157,6 +164,7 @@ OF_LINKS: dict[str, Callable[[Look], Any]] = {
     "nvlink_both": _both,
     "each_way": lambda seen: f"{_between(seen)[0]:.4g}" if _between(seen)[0] else "",
     "usual_busbw": lambda seen: f"{_between(seen)[1].low * _between(seen)[0]:.0f}" if _between(seen)[0] else "",
+    "share_of_memory": _share_of_memory,
     "share_of_peak": _share_of_peak,
     "loading": lambda seen: f"{_loaded(seen):.1f}" if _loaded(seen) else "",
     "slow_disk": _disk,

@@ -1,4 +1,4 @@
-"""How frameworks other than torch list cards and drivers: numba's `detect`, BOINC's start, MATLAB's gpuDevice, GROMACS, CUDA.jl, and what Python's os.environ answers."""
+"""How frameworks other than torch list cards and drivers: numba's `detect`, BOINC's start, MATLAB's gpuDevice, GROMACS, CUDA.jl, nccl-tests, and what Python's os.environ answers."""
 
 import re
 
@@ -22,6 +22,8 @@ _JULIA = r"^[^\w\n]{0,8}NVIDIA driver (?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)(
 _THEANO = r"Mapped name \S{1,20} to device cuda\d{0,2}: (?P<name>[^\n(]{3,60}?)(?: \((?P<pci>[0-9a-fA-F:.]{7,16})\))?[ \t]*$"
 _THEANO_OLD = r"Using gpu device (?P<index>\d{1,2}): (?P<name>[^\n(]{3,60}?) \("
 
+_NCCL_TESTS = r"^# {1,4}Rank {1,4}\d{1,5} [^\n]{0,60}? on {1,20}[\w.-]{1,80} device {1,4}(?P<index>\d{1,2}) \[[0-9a-fx:.]{4,14}\] (?P<name>[^\n]{3,60}?)[ \t]*$"
+
 
 @reads(adds=(Variable,), marks=("os.environ", "os.getenv"), process="program", rank=0)
 def answers_of_the_environment(text: Text) -> Statements:
@@ -32,10 +34,10 @@ def answers_of_the_environment(text: Text) -> Statements:
             yield hit.states(Variable, name=name, value=None if hit["bare"] == "None" else hit["bare"] or hit["value"])
 
 
-@reads(adds=(Gpu,), marks=("SUPPORTED]", "compute cap.: ", "Mapped name ", "Using gpu device "), rank=0)
+@reads(adds=(Gpu,), marks=("SUPPORTED]", "compute cap.: ", "Mapped name ", "Using gpu device ", "  Rank "), rank=0)
 def cards_of_a_framework(text: Text) -> Statements:
     """Each card with the number that CUDA gives it, as far as it is printed."""
-    for form in (_NUMBA, _GROMACS, _THEANO, _THEANO_OLD):
+    for form in (_NUMBA, _GROMACS, _THEANO, _THEANO_OLD, _NCCL_TESTS):
         for hit in text.each(form):
             groups = hit.found()
             draft = Draft(text, Gpu, hit.start)
