@@ -122,7 +122,7 @@ def _both(seen: Look) -> str:
     return f"{joint.both:g}" if (joint := _joint(seen)) else ""
 
 
-def _share_of_peak(seen: Look) -> str:
+def _share_of_float32(seen: Look) -> str:
     """Per cent of the data sheet's rate in float32 that was computed."""
     sheet = data_sheet(seen.card.name, seen.card.vram or None) if seen.card else None
     peak = (sheet.rates.get("float32") or 0.0) / _GIGA if sheet else 0.0
@@ -165,7 +165,7 @@ OF_LINKS: dict[str, Callable[[Look], Any]] = {
     "each_way": lambda seen: f"{_between(seen)[0]:.4g}" if _between(seen)[0] else "",
     "usual_busbw": lambda seen: f"{_between(seen)[1].low * _between(seen)[0]:.0f}" if _between(seen)[0] else "",
     "share_of_memory": _share_of_memory,
-    "share_of_peak": _share_of_peak,
+    "share_of_float32": _share_of_float32,
     "loading": lambda seen: f"{_loaded(seen):.1f}" if _loaded(seen) else "",
     "slow_disk": _disk,
 }
