@@ -1,5 +1,6 @@
 """Which of several cards is to be bought: what the named work takes, beside the memory and the bandwidth of each."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,11 +17,7 @@ _GIB = 1 << 30
 _QLORA, _LORA = lazy_regex(r"\bqlora\b|\b4[ -]?bit\b[^.?!\n]{0,30}(?:train|tun)"), lazy_regex(r"\blora\b")
 _TRAIN = lazy_regex(r"\btrain|\bfine-?tun|训练|微调|обуч|\bentren|\btrainier|\bentraîn|\btrein")
 _RUN = lazy_regex(r"\b(?:run(?:ning)?|inference|chat|serve|answer|t/s|tok/s|ollama|llama\.cpp|vllm)\b|推理|запуск|инференс")
-_STEP, _TOKENS, _BILLIONS = (
-    2.5 * _GIB,
-    2048,
-    7,
-)  # bytes beside weights of a step with so many tokens, of a model with so many thousand millions
+_STEP, _TOKENS, _BILLIONS = 2.5 * _GIB, 2048, 7  # bytes beside weights, of a step of tokens, of a model in billions
 _ENGINE = 1.5 * _GIB  # bytes that an engine takes beside weights, with a context of usual length
 _ROOM, _EDGE = 0.9, 1.1  # shares of a card's memory up to which work has room, and up to which it is at the edge
 _FASTER = 1.2  # times the bandwidth from which one memory is told to be faster
@@ -62,7 +59,7 @@ def _need(seen: Look) -> float:
     if not way:
         return likely_bytes(seen, size) + _ENGINE
     tokens = max(asked_tokens(seen), _TOKENS)
-    return trained(way, size) + _STEP * tokens / _TOKENS * (size / _BILLIONS) ** 0.5
+    return trained(way, size) + _STEP * tokens / _TOKENS * math.sqrt(size / _BILLIONS)
 
 
 def _choice(seen: Look) -> _Choice | None:
