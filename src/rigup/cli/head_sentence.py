@@ -40,9 +40,11 @@ def verdict_word(answer: Doctor) -> str:
 def _healthy(answer: Doctor) -> str:
     """What was given, and that nothing of it is a fault."""
     programs = ", ".join(dict.fromkeys(message.program for message in answer.harmless if not message.works))
+    works = any(message.works for message in answer.harmless)
     if not programs:
-        return _("Nothing wrong is to be seen in what was given.")
-    if any(message.works for message in answer.harmless):
+        working = _("Nothing wrong is to be seen in what was given, and what is named below is seen to work.")
+        return working if works else _("Nothing wrong is to be seen in what was given.")
+    if works:
         told = _("What is shown works; the messages below ({programs}) are known, and none of them is a fault.")
     else:
         told = _("Nothing wrong is to be seen in what was given; the messages below ({programs}) are known, and none of them is a fault.")

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from rigup import plugins
-from rigup.diagnosis.at_work import SHOWN_AT_WORK, is_at_work, is_undecided, words_of
+from rigup.diagnosis.at_work import SHOWN_TO_WORK, is_at_work, is_undecided, words_of
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.wording import answered, filled, fullest
@@ -194,7 +194,7 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
     rows = [row for row in signatures_of(heard_in(facts)) if row.meaning and _is_told(row, facts)]
     return [
         HarmlessMessage(
-            symptom=row.id, program=row.program, said=words_of(row, symptom), meaning=_(row.meaning), works=row.id in SHOWN_AT_WORK
+            symptom=row.id, program=row.program, said=words_of(row, symptom), meaning=_(row.meaning), works=row.id in SHOWN_TO_WORK
         )
         for row in rows
         for symptom in facts.heard(row.id)[:1]

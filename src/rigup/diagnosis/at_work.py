@@ -13,6 +13,9 @@ _COMPUTES = ("tf-device-created", "ollama-computes-on-rocm")
 AT_WORK = frozenset((*_LISTED, *_COMPUTES))
 # A card under load, which it is also where programs wait for each other without end.
 SHOWN_AT_WORK = AT_WORK | frozenset(wordings(tag="gpu-loaded"))
+# The end of a run, or an answer of a server, whatever it was that computed.
+ENDED_WELL = frozenset(wordings(tag="ended-well"))
+SHOWN_TO_WORK = SHOWN_AT_WORK | ENDED_WELL
 _WORKS = wordings("collectives-run-right", *_LISTED, tag="works-inside")
 _NO_SUCH_CARD = wordings(tag="no-such-card")
 _DRIVER_SILENT = wordings(tag="nvidia-driver-silent")
@@ -37,6 +40,12 @@ def is_at_work(facts: Facts) -> bool:
 def made_a_picture(facts: Facts) -> bool:
     """Whether ComfyUI runs a workflow to its end on a GPU; whether the picture is as it should be, it does not say."""
     return bool(facts.heard("comfyui-made-a-picture") and facts.heard("comfyui-starts-on-a-gpu"))
+
+
+def after_the_end(text: str, facts: Facts) -> str:
+    """What stands behind the last line of a text that tells of a good end; the whole text where none does."""
+    rows = signatures_of(facts.ids & ENDED_WELL)
+    return text[max((found.end() for row in rows for found in pattern(row.regex).finditer(text)), default=0) :]
 
 
 def _is_reached(facts: Facts) -> bool:

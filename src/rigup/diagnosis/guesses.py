@@ -8,7 +8,7 @@ The text of the cause tells how to make sure.
 import math
 import re
 
-from rigup.diagnosis.at_work import is_at_work, is_undecided, made_a_picture
+from rigup.diagnosis.at_work import ENDED_WELL, after_the_end, is_at_work, is_undecided, made_a_picture
 from rigup.diagnosis.findings import SEVERITIES, Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import usual
 from rigup.diagnosis.rule import wordings
@@ -29,6 +29,7 @@ from rigup.knowledge.text_classifier import (
     line_of,
     nearest,
     pleads,
+    stops,
     without_denials,
 )
 from rigup.language import _
@@ -73,7 +74,12 @@ def is_more_than_worry(texts: tuple[Text, ...], facts: Facts) -> bool:
         KnowledgeError: a table is malformed.
 
     """
-    own = [without_worries(text, is_in_trouble) for text in own_texts(texts, facts)]
+    told = own_texts(texts, facts)
+    own = [without_worries(text, is_in_trouble) for text in told]
+    if facts.heard(*ENDED_WELL):  # what failed before a good end was got over; what goes ill in somebody's own words was not
+        later = any(fails(after_the_end(text, facts)) for text in told)
+        pleaded = not is_at_work(facts) and any(map(pleads, own))
+        return later or pleaded or any(is_in_trouble(text) or stops(text) for text in own)
     if is_undecided(facts):
         return any(pleads(text) or is_in_trouble(text) or fails(text) for text in own)
     return any(pleads(text) or fails(text) for text in own)
@@ -111,7 +117,8 @@ def own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
     """The texts without the lines that are known to be without consequence, and, where a card was seen at work, without what says that nothing failed."""
     rows = _idle_rows(facts) if texts else []
     idle = _lines_of(rows, facts)
-    own = [_without(text, idle, rows) for text in texts]
+    ends = [row for row in signatures_of(facts.ids & ENDED_WELL) if row.lines == 1]
+    own = [_without(text, idle, rows, ends) for text in texts]
     return [without_denials(text) for text in own] if is_at_work(facts) or made_a_picture(facts) else own
 
 
@@ -128,8 +135,8 @@ def _lines_of(rows: list[Signature], facts: Facts) -> set[tuple[str, int | None]
     return {(where.source, where.line) for where in places}
 
 
-def _without(text: Text, idle: set[tuple[str, int | None]], rows: list[Signature]) -> str:
-    """The text without them; the same message may be said again in other words of its form."""
+def _without(text: Text, idle: set[tuple[str, int | None]], rows: list[Signature], ends: list[Signature]) -> str:
+    """The text without them, but with the lines that tell of a good end; the same message may be said again in other words of its form."""
     body = text.body
     for row in rows:
         if row.lines > 1:
@@ -137,7 +144,7 @@ def _without(text: Text, idle: set[tuple[str, int | None]], rows: list[Signature
     lines = body.splitlines()
     numbers = text.lines or range(1, len(lines) + 1)
     known = {_timeless(line) for number, line in zip(numbers, lines, strict=False) if (text.source, number) in idle}
-    return "\n".join(line for line in lines if _timeless(line) not in known and not _says_one(line, rows))
+    return "\n".join(line for line in lines if (_timeless(line) not in known and not _says_one(line, rows)) or _says_one(line, ends))
 
 
 def _says_one(line: str, rows: list[Signature]) -> bool:

@@ -225,6 +225,16 @@ def fails(text: str) -> bool:
     return any(form.search(ends(text)) for form in _complaints("failure"))
 
 
+def stops(text: str) -> bool:
+    """Whether a program ends in it with an error, which no later good end makes up for.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return any(form.search(ends(text)) for form in _complaints("stop"))
+
+
 def among(text: str, causes: Collection[str], message_ids: Iterable[str] = ()) -> list[Likeness]:
     """Of a few causes those that a text reads like, the nearest first; none where it might be any of them, or none.
 

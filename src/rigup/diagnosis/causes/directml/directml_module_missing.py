@@ -44,10 +44,10 @@ def chosen_and_torch_for_the_processor(
 def onnxruntime_shows_the_processor_alone(
     symptom: Symptom = seen("onnxruntime-cpu-alone"),
     _wished: Symptom = seen("onnxruntime-directml-installed", "directml-in-words", "directml-provider-asked"),
-    cuda: Symptom | None = seen("onnxruntime-cuda-provider", "onnxruntime-wants-libraries"),
+    other: Symptom | None = seen("onnxruntime-cuda-provider", "onnxruntime-wants-libraries", "onnxruntime-lists-a-provider-of-cards"),
 ) -> Verdict:
-    """The plain package was installed beside it, or after it, and its files are the ones that load."""
-    return cuda is None and {"package": "onnxruntime-directml", "said": symptom.id}
+    """The plain package was installed beside it, or after it, and its files are the ones that load; a run on the processor for comparison shows more."""
+    return other is None and {"package": "onnxruntime-directml", "said": symptom.id}
 
 
 @text_rule("directml-module-missing", "likely")

@@ -91,7 +91,7 @@ def somebody_asked_it_and_shows_nothing_else(
     torch: Torch = one(available=False),
     gpu: Gpu | None = None,
     platform: Platform | None = None,
-    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", tag="macs other-accelerators"),
+    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", tag="macs other-accelerators no-gpu-told"),
     screen: PciDevice | None = one(class_code="0300"),
 ) -> Verdict:
     """A session in which torch says no, and whose version says why; whether there is a card is not told, nor lspci's list shown."""
@@ -322,7 +322,7 @@ def framework_for_the_processor_beside_a_card(
     jetson: Jetson | None = None,
     module: Symptom | None = seen(tag="jetson-named"),
     right: Package | None = one(name=("onnxruntime-gpu", "paddlepaddle-gpu")),
-    fails: Symptom | None = seen(tag="onnxruntime-provider-fails"),
+    fails: Symptom | None = seen("onnxruntime-lists-a-provider-of-cards", tag="onnxruntime-provider-fails"),
 ) -> Verdict:
     """What it was built for is the processor; on a machine without a card that is as it should be."""
     name, packages = _FRAMEWORKS[symptom.id]
