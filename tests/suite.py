@@ -15,7 +15,7 @@ import packs
 
 HERE = Path(__file__).parent
 HEAVY = frozenset(
-    {"browser", "frameworks", "jupyter", "llm", "packages", "podman", "prometheus", "slow", "slurm", "ssh", "torch", "training"}
+    {"browser", "frameworks", "jupyter", "llm", "long", "packages", "podman", "prometheus", "slow", "slurm", "ssh", "torch", "training"}
 )  # `--quick` leaves them out
 IMPLIED = {
     "bare": "packages",

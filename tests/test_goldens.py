@@ -33,6 +33,7 @@ MACHINES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", language.SUPPORTED)
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_report_reads_as_it_was_read_aloud(name, code, monkeypatch):

@@ -79,6 +79,7 @@ def asked(*words):
     return subprocess.run([sys.executable, str(SCRIPT), *map(str, words)], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [next(name for name, case in cases().items() if case.tree), machine_names()[0]])
 def test_the_script_takes_out_what_is_in_a_pack(name, tmp_path):
     assert asked("unpack", name, tmp_path / "it").returncode == 0

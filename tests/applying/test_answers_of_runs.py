@@ -19,6 +19,7 @@ def asked(world: World, *words: str, **variables: str) -> msgspec.Struct:
     return read(world.rigup(*words, "--json", **variables)[1])
 
 
+@pytest.mark.long
 def test_runs_and_what_is_taken_back(world: World) -> None:
     env = str(world.environment)
     world.run([beginning(env), adding(env, "alpha")], environment=True)
@@ -41,6 +42,7 @@ def test_runs_and_what_is_taken_back(world: World) -> None:
     assert isinstance(asked(world, "history", "1"), OneRun)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("how", "verdict"), [("well", "finished"), ("ill", "failed"), ("later", "restart")])
 def test_a_fix_that_is_taken(world: World, how: str, verdict: str) -> None:
     last = {"well": writing(world.files / "b.conf", "b"), "ill": failing(), "later": restarting()}[how]

@@ -165,6 +165,7 @@ def test_an_environment_without_either_is_measured_by_the_program_on_the_path(to
     assert results["decode"]["type"] == "171M Q4_0"
 
 
+@pytest.mark.long
 def test_a_model_of_ones_own_is_called_as_llama_cpp_calls_it(tool_on_path: Path) -> None:
     import venv
 

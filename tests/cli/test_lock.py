@@ -54,6 +54,7 @@ def test_a_wish_is_locked_with_the_reason_of_its_build(made, tmp_path, monkeypat
     assert lock.reasons["torch"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "word", ["-r/etc/passwd", "torch; touch x", "$(touch x)", "torch @ https://evil.example/x.whl", "../nosuch", "a\nb"]
 )

@@ -67,6 +67,7 @@ def test_an_environment_without_a_framework_has_nothing_to_verify(empty, capsys)
     assert answer["packages"] == {}
 
 
+@pytest.mark.long
 def test_json_is_the_same_in_every_language(empty, capsys):
     said = []
     for language in ("en", "ru", "zh_CN", "zh_TW"):

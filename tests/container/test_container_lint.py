@@ -150,6 +150,7 @@ def test_a_shell_is_told_apart_as_a_shell_does():
     assert (stage.root, stage.body[0].flags, stage.body[0].last) == ("a", ("--mount=type=cache,target=/x",), 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["", "services: [", "a: b\n", "services: {}\n", "- x\n", "&a [*a]\n" * 3, "[" * 5000])
 def test_a_file_that_is_none_is_refused(text):
     with pytest.raises(ContainerError):

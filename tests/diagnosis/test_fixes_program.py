@@ -19,6 +19,7 @@ def ways(tmp_path):
 _FORKED = "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method\n"
 
 
+@pytest.mark.long
 def test_vllm_has_a_variable_for_how_its_workers_start(ways):
     assert ways("(VllmWorkerProcess pid=77) " + _FORKED)[0] == "set VLLM_WORKER_MULTIPROC_METHOD=spawn for the program"
     assert not any("VLLM" in way for way in ways(_FORKED))
@@ -61,6 +62,7 @@ def test_the_number_of_tasks_is_the_one_that_the_text_shows(ways, script, first)
     assert ways(body)[0] == first
 
 
+@pytest.mark.long
 def test_without_a_number_no_letter_stands_for_it(ways):
     told = ways("n4:18:18 [0] bootstrap.cc:131 NCCL WARN Bootstrap Root : rank 1 of 8 ranks has already checked in\n")
     assert told

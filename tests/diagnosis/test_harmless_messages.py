@@ -25,6 +25,7 @@ def named(tmp_path, body):
     return answer, {message["symptom"]: message for message in answer["harmless"]}
 
 
+@pytest.mark.long
 def test_each_is_named_from_its_own_example(tmp_path):
     assert len(MEANT) > 40
 
@@ -98,6 +99,7 @@ def test_the_same_message_said_again_in_other_words_is_no_complaint(tmp_path):
     assert answer["verdict"] == "healthy"
 
 
+@pytest.mark.long
 def test_no_row_hides_what_is_wrong_beside_it(tmp_path):
     def is_left_out(row):
         answer, messages = named(tmp_path, f"{row.example}\n{OUT_OF_MEMORY}\n")

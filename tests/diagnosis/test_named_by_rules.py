@@ -9,6 +9,8 @@ import textwrap
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from answer_data import diagnose
 from rigup import diagnosis
 from rigup.diagnosis.row_functions import FUNCTIONS, row_function
@@ -104,6 +106,7 @@ def read_of(told: Rule) -> set[tuple[str, str]]:
 OF_EVERY_MESSAGE = ("prompt_host",)  # whatever its pattern: at whose prompt it stands, where a text has prompts of several
 
 
+@pytest.mark.long
 def test_every_part_of_a_message_that_a_rule_reads_is_a_group_of_its_pattern():
     known = groups()
     lost = set()

@@ -113,6 +113,7 @@ def answered(body, scratch):
     return diagnose(str(scratch / "paste.txt"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("cause", "body"), SOLVED.values(), ids=SOLVED)
 def test_what_works_where_it_is_shown_last_is_past(cause, body, tmp_path):
     answer = answered(body, tmp_path)

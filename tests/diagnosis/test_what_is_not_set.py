@@ -41,6 +41,7 @@ def test_a_question_without_a_plain_answer_tells_nothing(variables, body):
     assert not variables(body)
 
 
+@pytest.mark.long
 @given(st.text(alphabet="env |grepCUDA_-iv'\"$\\\n=#1", max_size=120))
 @settings(max_examples=60, deadline=None)
 def test_any_text_is_read_without_an_error(tmp_path_factory, body):

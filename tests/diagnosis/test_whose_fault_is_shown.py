@@ -150,6 +150,7 @@ def test_a_longer_timeout_that_was_tried_in_vain_is_not_offered(tmp_path, told):
     assert "longer timeout" not in titles(finding_of(answer(tmp_path, body), "collective-timed-out"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [

@@ -160,6 +160,7 @@ def program(path: Path, body: str) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_python_that_lies_elsewhere_is_asked_where_it_lies(tmp_path):
     elsewhere = program(tmp_path / "elsewhere", f'exec "{sys.executable}" "$@"\n')
     found = resolver.resolver_for("9.9", interpreter=str(elsewhere))

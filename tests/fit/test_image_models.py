@@ -107,6 +107,7 @@ def test_pictures_and_training_are_told_in_every_language(tmp_path: Path, langua
         assert (english in found.output) == (language == "en")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [["qwen3 8b"], ["qwen3 8b", "--train", "lora"], ["qwen3 8b", "--engine", "vllm"], ["PICTURES"]])
 def test_bars_are_drawn_as_a_page_and_as_a_picture(tmp_path: Path, words: list[str]) -> None:
     file = str(write(tmp_path / "m.safetensors", XL))
@@ -169,6 +170,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         return
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("hub")
 def test_a_repository_of_diffusers_is_told_as_the_folder_that_it_would_become(tmp_path: Path) -> None:
     there, here = (

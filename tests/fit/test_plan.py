@@ -230,6 +230,7 @@ def test_layers_of_experts_take_a_time_of_their_own_on_every_back_end() -> None:
     assert likely("experts", "cuda") == likely("experts", "rocm") > likely("experts", "metal") > likely("experts", "sycl")
 
 
+@pytest.mark.long
 def test_as_few_experts_as_must_be_are_put_into_main_memory() -> None:
     deep, pools = model("experts", layers=24), [_card(6 * GIB), RAM]
     (aside,) = [change for change in changes(deep, Request(), pools, "F16") if change.change == "cpu_experts"]

@@ -62,6 +62,7 @@ def test_an_alternative_without_the_literal_is_seen(regex, literal, lost):
     assert dead(row) == lost
 
 
+@pytest.mark.long
 def test_no_alternative_of_a_row_lacks_its_literal():
     told = (row for row in signatures() if not row.beside)  # a number is looked for by one word before it
     assert {row.id: lost for row in told if (lost := dead(row))} == {}

@@ -60,6 +60,7 @@ def test_limit_is_told(run):
     assert "2 of " in result.output
 
 
+@pytest.mark.long
 def test_json(run):
     answer = json.loads(run("RTX", "3090", "--json", "--limit", "1").output)
     assert answer["schema"] == "rigup.knowledge/1"
@@ -70,6 +71,7 @@ def test_json(run):
     assert all(row["rows"] >= 0 and row["table"] for row in listed)
 
 
+@pytest.mark.long
 def test_overlays_are_shown_and_their_faults_told(run, overlay):
     (overlay / "displays.toml").write_text('[[display]]\nvendor_id = "ffff"\nkind = "zebra"\nsource = "me"\n')
     (overlay / "apple.toml").write_text("x = = 1")

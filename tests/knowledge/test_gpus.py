@@ -209,6 +209,7 @@ def test_a_card_with_a_number_is_not_its_numberless_namesake():
     assert numbered.isdisjoint(row.name for row in gpu_by_name("AMD Radeon R7 Graphics"))
 
 
+@pytest.mark.long
 def test_a_card_that_pci_lists_name_twice_has_one_name_in_every_run():
     """The product's own name stands before the chip's, whatever order a set would have."""
     code = "from rigup.knowledge.gpus import one_gpu; print(one_gpu('WX 4100').name)"

@@ -84,6 +84,7 @@ def test_a_folder_that_nobody_may_write_costs_nothing_but_time(tmp_path):
     assert (tmp_path / "cache").read_text() == "a file where the folder should be"
 
 
+@pytest.mark.long
 def test_the_command_keeps_patterns_and_nobodys_words(tmp_path):
     text = tmp_path / "session.txt"
     text.write_text("hedwig@owlery:~$ docker run -it img bash\nroot@7c1:/# nvidia-smi\nNo devices were found\nhedwig@owlery:~$ id\n")

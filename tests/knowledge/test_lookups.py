@@ -225,6 +225,7 @@ def test_targets_and_drivers_of_rocm():
     assert k.driver_accepts("6.1", "7.14.0") is False
 
 
+@pytest.mark.long
 def test_search_puts_exact_keys_first_and_may_find_nothing():
     found = k.search("gfx1103")
     assert found[0].rank == 0
@@ -244,6 +245,7 @@ def test_names_of_the_package_are_all_there():
 versions = st.one_of(st.text(max_size=40), st.from_regex(r"\d{1,4}(\.\d{1,4}){0,3}(\.dev\d+)?(\+\w{1,9})?", fullmatch=True))
 
 
+@pytest.mark.long
 @settings(max_examples=80)
 @given(versions, versions, st.sampled_from(["linux", "windows", "macos", ""]))
 def test_versions_of_any_kind_are_answered(one, two, system):

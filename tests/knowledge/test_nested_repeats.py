@@ -132,5 +132,6 @@ def test_what_is_cut_in_one_way_is_not(regex):
     assert not is_ambiguous(regex)
 
 
+@pytest.mark.long
 def test_no_signature_may_be_cut_in_many_ways():
     assert [row.id for row in signatures() if is_ambiguous(row.regex)] == []

@@ -112,6 +112,7 @@ def is_quick_on_long_texts(row):
             assert time.process_time() - started < MOST_SECONDS, (form[:100], piece)
 
 
+@pytest.mark.long
 def test_of_a_text_without_end_its_ends_are_read():
     question = "How do I keep the power limit after each boot?\n\n$ sudo nvidia-smi -pl 210\n\n"
     assert "settings-over-restarts" in ids(question + "step 1 loss 0.1\n" * 200_000)

@@ -157,6 +157,7 @@ def test_tools_that_use_no_gpu_are_not_said_to_be_unknown():
     assert mind("package-of-nobody").startswith("The tables do not know")
 
 
+@pytest.mark.long
 def test_in_a_hosted_notebook_it_is_said_that_nobody_reaches_a_second_server(account, made_with_ipykernel, capsys, monkeypatch):
     words = ["lab", "--env", str(made_with_ipykernel)]
     assert run(words) == 2  # what is lacking is asked for, and nobody can be asked

@@ -64,6 +64,7 @@ def test_this_machine_plays_again(tmp_path):
     assert_plays_again(None, tmp_path / "a.tar.gz")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", machine_names())
 def test_each_of_our_machines_plays_again(name, tmp_path):
     assert_plays_again(str(machine_folder(name)), tmp_path / "a.tar.gz")

@@ -409,6 +409,7 @@ def accelerators(told):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", machine_names())
 def test_a_captured_machine_played_through_the_script_has_the_same_devices(name, tmp_path):
     told, direct = played(machine_folder(name), tmp_path, shell("dash"))

@@ -45,6 +45,7 @@ def test_of_too_many_cards_the_first_are_looked_at_and_the_rest_is_told(tmp_path
     assert told["verdict"] == "unknown"
 
 
+@pytest.mark.long
 def test_a_hundred_cards_are_looked_at_all(tmp_path):
     told = pasted(tmp_path, listing(100))
     assert len(told["machine"]["accelerators"]) == 100
@@ -182,6 +183,7 @@ def test_a_tree_that_nobody_reads_any_more_is_removed_alone(tmp_path):
 # -- what is private ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["password", "MY_API_KEY", "x.y-secret"])
 def test_a_name_before_the_word_that_says_secret_still_counts(name):
     from rigup.machine.redaction import Redactor

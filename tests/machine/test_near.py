@@ -55,6 +55,7 @@ def test_twice_the_text_is_searched_for_not_much_more_than_twice_as_long(monkeyp
     assert few <= 3 * len(once)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lines", [1, 4, 20])
 @pytest.mark.parametrize("form", FORMS)
 def test_of_a_megabyte_no_more_is_searched_than_the_most_and_one_stretch(monkeypatch, form, lines):

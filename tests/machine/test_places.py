@@ -209,6 +209,7 @@ def test_a_variable_of_the_shell_is_not_the_services():
     assert findings(("a.txt", unit.format('Environment="HSA_OVERRIDE_GFX_VERSION=10.3.0"')), ("b.txt", shell)) == []
 
 
+@pytest.mark.long
 def test_a_long_text_with_many_prompts_is_read_in_time(tmp_path):
     """Cost grows with the finds only; the many prompts of a long session are still all turns."""
     body = "ada@box:~$ true\nroot@0f3a9c1b2d4e:/# true\n" * 500

@@ -59,6 +59,7 @@ def test_who_asked_is_answered_again(machine, tmp_path):
     assert tree.who["groups"]
 
 
+@pytest.mark.long
 def test_this_machine_and_its_capture_are_judged_alike(tmp_path):
     recorder = Recorder(Local())
     live = look([Source(Place(world="host"), recorder)])

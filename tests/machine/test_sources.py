@@ -56,6 +56,7 @@ def test_a_pipe_in_a_folder_is_passed_by(tmp_path):
     assert bodies(tmp_path) == ["x"]
 
 
+@pytest.mark.long
 def test_a_long_file_gives_its_head_and_its_end(tmp_path):
     with open(tmp_path / "long.log", "w") as file:
         file.write("first\n")

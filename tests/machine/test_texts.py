@@ -66,6 +66,7 @@ def test_a_given_place_holds_where_the_text_does_not_turn():
     assert Text("t", "abc", Place(world="host")).place(1) == Place(world="host")
 
 
+@pytest.mark.long
 def test_a_line_without_end_is_searched_near_the_literal_only():
     body = "/dev/kfd " * 50_000 + REFUSED + " x" * 50_000
     assert ids(body).count("kfd-permission-denied") <= 1

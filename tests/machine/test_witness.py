@@ -20,6 +20,7 @@ def causes(ended):
     return [finding["cause"] for finding in diagnosed(witnessed(ended))["findings"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "before",
     [b"", os.urandom(300_000), bytes(range(256)) * 2000, b"\r\x1b[32m 50%\x1b[0m|###  |" * 5000 + b"\n", "进度 ████ ".encode() * 999],

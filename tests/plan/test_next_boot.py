@@ -127,6 +127,7 @@ def test_a_machine_of_which_nothing_is_known_is_not_spoken_of():
     assert next_boot(Facts()) == []
 
 
+@pytest.mark.long
 @settings(max_examples=15)
 @given(dropped=st.sets(st.sampled_from(sorted(files()))))
 def test_whatever_is_not_there_it_never_fails(dropped, tmp_path_factory):

@@ -148,6 +148,7 @@ evil = st.text(
 ).filter(lambda text: text not in (".", ".."))
 
 
+@pytest.mark.long
 @needs_dash
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(folder=evil, wheels=evil, value=evil)

@@ -49,12 +49,14 @@ def test_no_door_is_in_what_a_command_says_of_another_machine(request, argv, wha
     assert left(said(*argv, "--from", request.getfixturevalue(what)), DOORS) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("form", "what"), with_sources(FORMS, ("text", "script", "json")))
 def test_no_door_is_in_a_plan_for_another_machine(request, form, what):
     source = request.getfixturevalue(what)
     assert left(said(*of_form(form), "--for", source), DOORS) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [(), ("-v",), ("--json",)], ids=" ".join)
 @pytest.mark.parametrize("what", ["machine", "text", "stream"])
 def test_no_door_is_in_what_differs(request, tmp_path, how, what):

@@ -80,6 +80,7 @@ def test_nothing_but_torch_is_imported():
     assert foreign - own == {"numpy", "msgspec.structs"}  # to seed one, to copy a record of the other: where they are there
 
 
+@pytest.mark.long
 def test_everything_is_understood_by_python_3_9():
     for path in PACKAGE:
         ast.parse(path.read_text(), feature_version=(3, 9))
@@ -100,6 +101,7 @@ def older(version):
     pytest.skip(f"no Python {version} here")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["3.9", "3.10"])
 def test_an_older_python_compiles_it_and_has_what_it_imports(version):
     program = older(version)
@@ -117,6 +119,7 @@ print([one for one in json.loads(sys.argv[1]) if one[1] and not hasattr(importli
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["3.9", "3.10", "3.11"])
 def test_every_python_sees_how_a_call_is_written(version, tmp_path):
     program = sys.executable if version == "3.11" else older(version)

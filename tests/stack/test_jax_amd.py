@@ -56,6 +56,7 @@ def test_without_root_the_newest_release_stays_on_the_cpu() -> None:
     assert any("root" in one.because for one in found.turned_down)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "profile",
     [

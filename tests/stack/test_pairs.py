@@ -26,6 +26,7 @@ def planned(pair):
     return answer(choose(wish, read_profile(pair["profile"])))
 
 
+@pytest.mark.long
 @over(PAIRS, lambda pair: pair["id"])
 def test_the_stack_is_right(pair):
     assert faults(planned(pair), pair["expect"]) == []

@@ -30,6 +30,7 @@ def test_a_system_that_is_an_image_is_called_by_its_own_name(tmp_path, variant, 
     assert look_at(str(tmp_path / "report.txt")).distribution == name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", machine_names())
 def test_who_does_not_ask_for_pythons_sees_the_same_machine(name):
     told_by_pythons = {"python", "pythons", "own_python", "installed", "environment", "sources", "disk", "conda", "assumed"}

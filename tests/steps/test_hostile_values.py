@@ -62,6 +62,7 @@ def hostile_params(draw, kind):
     return {**plain(kind), **{name: draw(VALUES) for name in chosen}}
 
 
+@pytest.mark.long
 @over([name for name, kind in step_kinds().items() if kind.commands or kind.undo or kind.writes])
 def test_a_step_is_refused_or_every_value_stays_one_word_in_its_place(name):
     tried = given(hostile_params(step_kinds()[name]))(lambda params: _stays_in_its_place(name, params))

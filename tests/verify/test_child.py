@@ -103,6 +103,7 @@ def test_whatever_a_line_holds_is_an_event_or_nothing(line):
 PROBES = sorted((Path(child.__file__).parent / "probe").rglob("*.py"))
 
 
+@pytest.mark.long
 @over(PROBES, lambda path: path.stem)
 def test_the_probe_is_python_of_old_and_needs_nothing_of_rigup(path):
     tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))

@@ -86,6 +86,7 @@ def test_an_extension_that_was_built_for_another_torch_is_named(built):
     assert "undefined symbol: of_another_torch" in checks(answer)["fused-things-extensions"]["because"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="made by a compiler of Unix")
 def test_one_that_crashes_costs_itself_alone(built):
     package, found = built

@@ -91,6 +91,7 @@ def test_how_an_import_ended_is_told_in_words(why: str, number: int, wanted: str
     assert answered.verdict == "failed"
 
 
+@pytest.mark.long
 def test_a_framework_whose_import_raises_is_told_with_its_words(tmp_path: Path) -> None:
     from rigup.verify.child import Limits
     from rigup.verify.observe import observe

@@ -187,6 +187,7 @@ def as_watched(pid: int) -> dict:
     return {"pid": pid, "start": Programs(LiveFiles()).start_of(pid), "command": "sleeper"}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc")
 @pytest.mark.parametrize(("keys", "ends"), [("1y", True), ("1n", False), ("y", False)])
 def test_a_signal_is_sent_when_both_questions_are_answered(keys, ends) -> None:

@@ -77,6 +77,7 @@ PROCESSES = st.lists(
 )
 
 
+@pytest.mark.long
 @given(
     wide=st.integers(1, 220),
     high=st.integers(1, 80),

@@ -157,6 +157,7 @@ def test_instances_of_mig(nvidia) -> None:
     assert sample["processes"][0]["gpus"][0]["partition"] == "gi7/ci0"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["--json", "--csv", "--jsonl"])
 def test_streams_of_the_command(nvidia, form: str, tmp_path) -> None:
     if form == "--csv":

@@ -237,6 +237,7 @@ def test_the_command_serves_prints_its_address_and_ends_by_ctrl_c(exporter, tmp_
         assert command.stderr.read() == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", ["uvicorn", "starlette.applications"])
 def test_without_its_extra_one_sentence_says_what_brings_it(module) -> None:
     script = f"import sys; sys.modules[{module!r}] = None\nfrom rigup.cli import run\nsys.exit(run(['watch', '--web']))"

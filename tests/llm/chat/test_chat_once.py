@@ -134,6 +134,7 @@ def test_an_answer_that_breaks_off_is_told_and_what_came_of_it_stays(asked, answ
 TOO_LONG = {"error": {"code": 400, "type": "exceed_context_size_error", "message": "request (900 tokens) exceeds the context (512)"}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answer", "words"),
     [

@@ -157,6 +157,7 @@ _NAMES = st.sampled_from(["model", "messages", "stream", "tools", "tool_choice",
 _PATHS = st.sampled_from(["chat/completions", "completions", "responses", "embeddings", "rerank", "messages"])
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=_PATHS, body=st.dictionaries(_NAMES, _VALUES) | _VALUES, cut=st.integers(0, 12))
 def test_whatever_json_comes_one_error_of_the_form_goes(quiet, path, body, cut):

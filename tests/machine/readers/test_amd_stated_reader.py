@@ -109,6 +109,7 @@ def test_wsl_is_known_from_a_sentence():
     assert platform.get("wsl") == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MINE)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(body=SOUP)

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -89,6 +90,7 @@ def facts(reader: Reader, body: str) -> list[Fact]:
     return list(reader.read(text))
 
 
+@pytest.mark.long
 @over(sorted(READERS))
 def test_no_reader_fails_at_what_resembles_its_own_texts(name):
     reader = READERS[name]

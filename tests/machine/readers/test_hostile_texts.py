@@ -135,6 +135,7 @@ LONG = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MINE)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(body=SOUP, path=st.sampled_from(PATHS))

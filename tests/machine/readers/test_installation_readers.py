@@ -54,6 +54,7 @@ def test_what_file_says_of_an_interpreter(pasted):
     assert {env.prefix: env.machine for env in pasted(said).of(PythonEnv)} == {"/opt/homebrew": "arm64", "/home/u/e": "x86_64"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "folder",
     [

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ def test_reports_cut_and_spoilt(sample: str, start: int, end: int, noise: str) -
     assert all(fact.fields for fact in facts)
 
 
+@pytest.mark.long
 def test_hostile_lines_end() -> None:
     """A runaway pattern would never come back."""
     for body in HOSTILE:

@@ -81,6 +81,7 @@ def folder(tmp_path) -> Folder:
     return found
 
 
+@pytest.mark.long
 def test_errors_stop_a_launch_and_nothing_is_written(folder, tmp_path):
     words = ("launch", folder.program("wrong.py", WRONG), "--nodes", "2", "--gpus", "2", "--python", "python3")
     done = folder.rigup(*words, "--no-follow")

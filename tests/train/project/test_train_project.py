@@ -93,6 +93,7 @@ pictures("few")
     assert done.stderr.strip().startswith("few has 0 pictures in 1 folders"), done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("numbers", [{}, {"nodes": 2, "gpus": 4, "cpus": 8, "time": "2-00:00:00", "partition": "gpu"}])
 def test_the_check_has_nothing_to_say(tmp_path, kind, numbers):
