@@ -213,7 +213,8 @@ def _of_plugin(failure: plugins.Failure) -> str:
 
 
 def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list[str]:
-    if not complained or any(finding.confidence == "certain" for finding in findings):
+    shown = not SHOWN_TO_WORK.isdisjoint(facts.ids)  # words alone do not outweigh what is seen to work
+    if not complained or shown or any(finding.confidence == "certain" for finding in findings):
         return []
     from rigup.diagnosis.guesses import near
 
