@@ -71,6 +71,43 @@ def test_what_will_not_work_is_marked_and_names_its_cause(tmp_path):
     assert of(told, "GPU")[0].state == "will not work: cpu-only-torch"
 
 
+def marks_of(tmp_path, text):
+    (tmp_path / "out.txt").write_text(text)
+    return {line.title: (line.mark, line.facts) for line in lines(tmp_path)}
+
+
+def test_the_system_has_a_bad_mark_where_it_is_what_is_wrong(tmp_path):
+    told = marks_of(
+        tmp_path, "PS C:\\> wsl -l -v\n  NAME      STATE      VERSION\n* Ubuntu    Running    1\n$ uname -r\n4.4.0-22621-Microsoft\n"
+    )
+    assert told["System"][0] == BAD
+
+
+def test_a_python_for_another_processor_has_a_bad_mark(tmp_path):
+    asked = '% which python3\n/usr/local/bin/python3\n% python3 -c "import platform; print(platform.machine())"\nx86_64\n'
+    refused = "ERROR: Could not find a version that satisfies the requirement torch==2.6.0 (from versions: 2.1.0, 2.2.2)\n"
+    told = marks_of(tmp_path, "% sysctl -n machdep.cpu.brand_string\nApple M3\n" + asked + "% pip install torch==2.6.0\n" + refused)
+    assert told["Environment"][0] == BAD
+
+
+def test_a_container_that_was_started_is_not_the_system(tmp_path):
+    run = "$ podman run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi -L\nError: setting up CDI devices: unresolvable CDI devices nvidia.com/gpu=all\n"
+    told = marks_of(tmp_path, run)
+    assert "System" not in told
+    assert told["Containers"] == (BAD, ("podman",))
+
+
+def test_cards_of_which_nobody_says_the_name_are_expected_to_work_where_nccl_has_joined_them(tmp_path):
+    rank = "a:91:93 [0] NCCL INFO comm 0x7f1c rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 17000 commId 0x11 - Init COMPLETE\n"
+    assert marks_of(tmp_path, rank)["GPU 0"][0] in (GOOD, OPEN)
+
+
+def test_a_card_that_computes_wrong_in_the_type_in_use_is_not_marked_as_good(tmp_path):
+    said = "modules.devices.NansException: A tensor with all NaNs was produced in Unet.\n"
+    told = marks_of(tmp_path, "GPU 0: NVIDIA GeForce GTX 1650 (UUID: GPU-e1a7d204-9c3b-47f8-b560-18d2f7ac3e11)\n" + said)
+    assert told["GPU 0"][0] == WEAK
+
+
 def test_where_somebody_complains_nothing_is_marked_as_good_unseen(tmp_path):
     (tmp_path / "out.txt").write_text(
         "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-00000000-0000-0000-0000-000000000001)\n"

@@ -40,3 +40,29 @@ def test_what_programs_say_stands_before_people_of_whom_the_sentence_alone(tmp_p
     assert "Hi all" not in (lines[0] or "")
     assert not any("Thanks in advance" in (line or "") for line in lines)
     assert not any((line or "").startswith("$ ") for line in lines)
+
+
+def test_of_a_traceback_the_error_is_shown_and_no_frame(tmp_path):
+    frames = (
+        '  File "/v/lib/python3.12/site-packages/huggingface_hub/file_download.py", line 494, in http_get\n    temp_file.write(chunk)\n'
+    )
+    lines = quoted(tmp_path, "$ python get.py\n" + frames + "OSError: [Errno 28] No space left on device\n", "disk-full")
+    assert lines[0] == "OSError: [Errno 28] No space left on device"
+
+
+def test_a_bare_count_stands_behind_its_command_whatever_the_prompt(tmp_path):
+    refused = 'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].\n'
+    text = f"$ docker run --rm --gpus all ubuntu nvidia-smi\n{refused}node-3:/etc$ grep -c nvidia /etc/docker/daemon.json\n0\n"
+    assert "grep -c nvidia /etc/docker/daemon.json\n0" in quoted(tmp_path, text, "container-toolkit-missing")
+    text = text.replace("\n0\n", "\n4\n")
+    assert not any("grep" in (line or "") for line in quoted(tmp_path, text, "container-toolkit-missing"))
+
+
+def test_what_a_build_was_configured_without_is_shown_first(tmp_path):
+    text = (
+        "warning: one possible reason is that llama.cpp was compiled without GPU support\n"
+        "$ nvidia-smi -L\nGPU 0: NVIDIA L4 (UUID: GPU-0c77b0a1-94d3-5e4f-8a52-7f1d92ce6b30)\n"
+        "$ grep GGML build/CMakeCache.txt\nGGML_CUDA:BOOL=OFF\nGGML_VULKAN:BOOL=OFF\n"
+    )
+    assert quoted(tmp_path, text, "binary-arch-missing")[0] == "GGML_CUDA:BOOL=OFF"
+    assert "GGML_CUDA:BOOL=OFF" not in quoted(tmp_path, text.replace("VULKAN:BOOL=OFF", "VULKAN:BOOL=ON"), "binary-arch-missing")

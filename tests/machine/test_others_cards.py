@@ -79,11 +79,61 @@ def test_cards_that_torch_counts_beside_a_list_that_was_cut_are_there_too(tmp_pa
     assert names(tmp_path, row + counted + "1") == ["NVIDIA L40S"]
 
 
+def test_what_python_warns_of_does_not_hide_the_count_behind_it(tmp_path):
+    row = "0, NVIDIA H100 80GB HBM3, 550.144.03\n"
+    head = "$ nvidia-smi --query-gpu=index,name,driver_version --format=csv,noheader | head -1\n"
+    warned = "/v/torch/cuda/__init__.py:129: UserWarning: CUDA initialization: odd\n  return torch._C._cuda_getDeviceCount() > 0\n"
+    asked = '$ python3 -c "import torch; print(torch.cuda.device_count(), torch.cuda.is_available())"\n'
+    assert names(tmp_path, head + row + asked + warned + "4 False") == ["NVIDIA H100 80GB HBM3"] * 4
+
+
+_FALLEN = "$ nvidia-smi\nUnable to determine the device handle for GPU2: 0000:B1:00.0: Unknown Error\nb1:00.0 3D controller: NVIDIA Corporation GA100 [A100 SXM4 80GB] (rev ff)\n"
+
+
+def test_slurm_counts_the_cards_that_are_not_listed(tmp_path):
+    node = "$ scontrol show node n7 | grep Gres\n   Gres=gpu:%s\n"
+    assert names(tmp_path, node % "a100:4(S:0-1)" + _FALLEN) == ["A100"] * 4
+    assert names(tmp_path, node % "a100:4" + node.replace("n7", "n8") % "a100:8" + _FALLEN) == ["A100"]  # whose is not told
+    assert names(tmp_path, node % "h100:4" + _FALLEN) == ["A100"]  # another model
+    listed = "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0c77b0a1-94d3-5e4f-8a52-7f1d92ce6b30)\n"
+    assert names(tmp_path, node % "a100:4" + "$ nvidia-smi -L\n" + listed) == ["NVIDIA A100-SXM4-80GB"]  # those of a job
+
+
+def test_ranks_tell_of_their_cards(tmp_path):
+    rank = "{host}:91:93 [{n}] NCCL INFO comm 0x7f1c rank {n} nranks 2 cudaDev {n} nvmlDev {n} busId {bus} commId 0x11 - Init COMPLETE\n"
+    one, two = rank.format(host="a", n=0, bus="17000"), rank.format(host="a", n=1, bus="11c000")
+    assert names(tmp_path, one + two, Gpu, "pci_address") == ["0000:17:00.0", "0001:1c:00.0"]
+    assert names(tmp_path, one + two.replace("a:91", "b:91"), Gpu, "pci_address") == []
+    lightning = "You are using a CUDA device ('NVIDIA H100 80GB HBM3') that has Tensor Cores.\n"
+    ranks = "LOCAL_RANK: 1 - CUDA_VISIBLE_DEVICES: [0,1]\nLOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0,1]\n"
+    assert names(tmp_path, lightning + ranks) == ["NVIDIA H100 80GB HBM3"] * 2
+
+
+@over(
+    [
+        ('python -c "\nimport torch\nprint(torch.__version__, torch.cuda.get_device_name(0))\nx = 1"\n2.8.0+cu128 Tesla T4', "Tesla T4"),
+        ("python3 - <<'E'\nimport torch\nprint(torch.cuda.get_device_name())\nE\nOrin", "Orin"),
+    ]
+)
+def test_a_script_of_several_lines_prints_a_name(case, tmp_path):
+    assert names(tmp_path, "$ " + case[0]) == [case[1]]
+
+
+@over(["32.0.12033.1030", "32.0.15.7652", "31.0.21924.61"])
+def test_a_drivers_version_is_no_part_of_a_cards_name(version, tmp_path):
+    table = f"Name                  DriverVersion\n----                  -------------\nAMD Radeon RX 6600    {version}\n"
+    assert names(tmp_path, "> Get-CimInstance Win32_VideoController | Select-Object Name, DriverVersion\n" + table) == [
+        "AMD Radeon RX 6600"
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "model"),
     [
         ("how do i install cuda on a macbook pro m1 pro (16gb)?", ["Apple M1 Pro"]),
         ("sur mon MacBook Pro M2 Max (32 Go)", ["Apple M2 Max"]),
+        ("MacBook Pro M1 Pro. It is slow.", ["Apple M1 Pro"]),
+        ("1154] Metal device set to: Apple M4 Max", ["Apple M4 Max"]),
         ("a MacBook Air M2, or rather a MacBook Pro M3", []),
         ("the macbook of the m3 owner", []),
     ],

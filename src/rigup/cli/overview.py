@@ -54,7 +54,7 @@ def overview(answer: Doctor, verbose: int = 0) -> list[Line]:
     """All that is known to have been looked at, in the order in which it stands upon each other."""
     machine = answer.machine
     parts = (
-        _system(machine, verbose),
+        _system(answer, verbose),
         _hosted(machine),
         _devices(answer, verbose),
         _toolkits(machine, verbose),
@@ -82,7 +82,8 @@ def _layer(cause: str) -> str:
 # -- the machine -------------------------------------------------------------------------------------
 
 
-def _system(machine: Machine, verbose: int) -> list[Line]:
+def _system(answer: Doctor, verbose: int) -> list[Line]:
+    machine = answer.machine
     platform = _first(machine, "platforms")
     distribution = _first(machine, "distributions")
     names = [distribution.get("name") or " ".join(_known_values(distribution, "id", "version"))]
@@ -100,14 +101,24 @@ def _system(machine: Machine, verbose: int) -> list[Line]:
         _("Secure Boot is on") if verbose and platform.get("secure_boot") else "",
         str(platform.get("hypervisor") or "") if verbose else "",
     ]
-    return _line(GOOD, _("System"), facts)
+    return _line(_of_system(answer), _("System"), facts)
+
+
+def _of_system(answer: Doctor) -> str:
+    """The system itself is at fault where one maker's cards are not: WSL's first version, a machine that goes off."""
+    from rigup.knowledge.doctor_tables import causes
+
+    rows = ((finding.severity, causes().get(finding.cause)) for finding in answer.findings)
+    loud = [severity for severity, row in rows if row and row.layer == "firmware" and not row.about and not row.makers]
+    return BAD if "error" in loud else GOOD
 
 
 def _own_world(machine: Machine) -> str:
     """What the container is in which the system itself was seen; one that was only started beside it is none."""
     seen = {fact.get("place") for fact in (*(machine.platforms or ()), *(machine.distributions or ()))}
     worlds = (fact for fact in machine.worlds or () if fact.get("container"))
-    return next((str(fact["container"]) for fact in worlds if not seen or fact.get("place") in seen), "")
+    inside = (fact for fact in worlds if fact.get("place") in seen or not (seen or "gpu_requested" in fact))
+    return next((str(fact["container"]) for fact in inside), "")
 
 
 def _hosted(machine: Machine) -> Iterator[Line]:
@@ -205,7 +216,9 @@ def _containers(answer: Doctor) -> list[Line]:
         " ".join(filter(None, [str(row.get("name", "")), "(" + ", ".join(_runtimes(row)) + ")" if _runtimes(row) else ""]))
         for row in machine.container_engines or ()
     ]
-    toolkit = ["NVIDIA Container Toolkit"] if machine.container_toolkits else []
+    installed = any(row.get("name") == "nvidia-container-toolkit" for row in machine.system_packages or ())
+    toolkit = ["NVIDIA Container Toolkit"] if machine.container_toolkits or installed else []
+    engines = engines or sorted({str(row["container"]) for row in machine.worlds or () if row.get("container") and "gpu_requested" in row})
     cdi = sorted({str(row["kind"]) for row in machine.cdi_specs or () if row.get("kind")})
     return _line(_of_layer("container", answer), _("Containers"), [*engines, *toolkit, *cdi])
 
@@ -249,7 +262,7 @@ def _is_in(finding: Finding, prefix: str, answer: Doctor) -> bool:
     if finding.severity == "note" or row is None or row.layer not in ("library", "framework") or row.about == "JupyterKernel":
         return False  # a kernel that starts another Python says nothing against the one that it does not start
     named = any(prefix and prefix in text for line in finding.evidence for text in (line.source, str(line.value)))
-    envs = {torch.get("env") for torch in answer.machine.torches or ()}
+    envs = {torch.get("env") for torch in answer.machine.torches or ()} or {env.get("prefix") for env in answer.machine.python_envs or ()}
     return named or finding.subject == prefix or envs == {prefix or None} or envs == {prefix}
 
 

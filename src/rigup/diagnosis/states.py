@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from rigup.diagnosis.at_work import is_at_work
 from rigup.diagnosis.causes.rocm_overrides import harms
 from rigup.diagnosis.findings import Finding, is_guess
 from rigup.diagnosis.rule import wordings
@@ -62,8 +63,10 @@ def _fault(like: list[Device], findings: list[Finding], titles: list[str], facts
 
 
 def _doubt(like: list[Device], findings: list[Finding], titles: list[str]) -> State | None:
-    """An error that is no more than possible: then nobody can say that nothing speaks against the device."""
+    """An error that is no more than possible, or that names a card which computes for others: then nobody can say that nothing speaks against the device."""
     for finding, title in zip(findings, titles, strict=True):
+        if finding.severity == "error" and finding.row.family == _EVERYDAY and str(like[0].get("name") or "\n") in title:
+            return State("on-trial", title, "")
         loud = finding.severity == "error" or (is_guess(finding) and finding.severity != "note")
         if loud and finding.confidence == "possible" and _concerns(finding, like):
             return State("on-trial", title, "")
@@ -91,6 +94,8 @@ def _is_about(finding: Finding, device: Device) -> bool:
     """
     if finding.row.family == _EVERYDAY or (finding.row.discrete and device.get("integrated")):
         return False
+    if finding.subject.name and finding.subject.name in (device.get("pci_address"), device.get("uuid")):
+        return True
     number = _number_of_card(finding)
     if number and device.get("index") is not None:
         return str(device["index"]) == number
@@ -181,6 +186,8 @@ def _without_torch(device: Device, facts: Facts) -> State:
     if any(torch.knows("version") and torch.get("available") is False for torch in facts.of(Torch)):
         return State("no", _("the torch that is here is not built for it"), _install(device, facts))
     if vendor in _RUNTIMES and not isa and not device.get("name"):
+        if is_at_work(facts) or facts.heard("nccl-is-made"):
+            return State("expected", _no_objection(facts), "")
         return State("on-trial", _("nothing here tells which chip it has"), "")
     if not _has_builds(device, facts):
         return State("on-trial", _("no build of torch is known for it"), "")

@@ -25,6 +25,7 @@ from rigup.machine.kinds import (
     Platform,
     PythonEnv,
     SearchPath,
+    SlurmNode,
     StateFolder,
     SystemPackage,
     Torch,
@@ -188,20 +189,31 @@ def platform_of_torch(platform: Platform, facts: Facts) -> Statements:
 @derives(Gpu, Gpu)
 def cards_that_torch_counts(torch: Torch, facts: Facts) -> Statements:
     """Of a list that somebody cut (`nvidia-smi | head`) the cards that torch counts beside those that are shown, where these are alike."""
-    count = torch.get("devices", 0)
     listed = [gpu for gpu in facts.of(Gpu) if gpu.place.meet(torch.place) is not None]
-    alike = {(gpu.get("vendor"), gpu.get("name")) for gpu in listed}
-    if (
-        not facts.pasted
-        or not len(listed) < count <= _MOST_COUNTED
-        or len(alike) != 1
-        or not all(gpu.knows("nvml_index", "name") for gpu in listed)
-    ):
+    if facts.pasted and "devices" in torch.fields and all(gpu.knows("nvml_index", "name") for gpu in listed):
+        yield from _others_counted(listed, torch.fields["devices"], "torch")
+
+
+@derives(Gpu, Gpu)
+def cards_that_slurm_counts(node: SlurmNode, facts: Facts) -> Statements:
+    """`Gres=gpu:a100:8`: a node's cards beside those that a text speaks of, where these are alike and no tool lists cards."""
+    shown = [gpu for gpu in facts.of(Gpu) if gpu.place.at("machine").meet(node.place.at("machine")) is not None]
+    listed = [gpu for gpu in shown if gpu.keyed()]
+    told = re.fullmatch(r"gpu:(?:(?P<model>[\w.-]{1,40}):)?(?P<count>\d{1,2})", str(node.get("gres")))
+    if not facts.pasted or not told or len(facts.of(SlurmNode)) > 1 or any(gpu.knows("seen_by") for gpu in shown):
         return
-    where = torch.fields["devices"]
-    for number in sorted(set(range(count)) - {gpu.nvml_index for gpu in listed}):
-        same: dict[str, Reading] = {name: listed[0].fields[name] for name in ("vendor", "name", "isa", "vram") if name in listed[0].fields}
-        yield Gpu(listed[0].place, {**same, "nvml_index": where._replace(value=number), "seen_by": where._replace(value="torch")})
+    if all(gpu.knows("nvml_index") for gpu in listed) and (told["model"] or "").lower() in str(shown and shown[0].get("name")).lower():
+        yield from _others_counted(listed or shown[:1], node.fields["gres"]._replace(value=int(told["count"])), "")
+
+
+def _others_counted(listed: list[Gpu], count: Reading, by: str) -> Statements:
+    """The cards of a number that are not listed, where those that are of one model."""
+    if len(listed) >= count.value or count.value > _MOST_COUNTED or len({(gpu.get("vendor"), gpu.get("name")) for gpu in listed}) != 1:
+        return
+    same: dict[str, Reading] = {name: listed[0].fields[name] for name in ("vendor", "name", "isa", "vram") if name in listed[0].fields}
+    same |= {"seen_by": count._replace(value=by)} if by else {}
+    for number in sorted(set(range(count.value)) - {gpu.get("nvml_index") for gpu in listed}):
+        yield Gpu(listed[0].place, {**same, "nvml_index": count._replace(value=number)})
 
 
 @derives(Torch)

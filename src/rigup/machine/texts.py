@@ -315,24 +315,29 @@ class Hit:
         return kind(self.place, readings)
 
     def where(self, group: str = "") -> Where:
-        """Where a group, or the whole match, stands: of what somebody typed and its answer, the answer's last line."""
+        """Where a group, or the whole match, stands: of what somebody typed and its answer, and of a traceback, the last line."""
         if group in self.match.groupdict() and self.match[group] is not None:
             return self.text.where(self.match.start(group))
         where = self.text.where(self.start)
-        return self._answer() if "\n" in self.match[0].strip() and is_asked(where.text) else where
+        leads_up = is_asked(where.text) or where.text.startswith('File "')
+        return self._answer() if "\n" in self.match[0].strip() and leads_up else where
 
     def _answer(self) -> Where:
         """The last line of a match that begins with what somebody typed; a bare word stands behind its question."""
         told = self.match[0].rstrip()
         where = self.text.where(self.start + told.rfind("\n") + 1)
-        asked = told.splitlines()[-2].lstrip(" >$")
+        before = told.splitlines()[-2]
+        if before.startswith("  "):  # the line of its own source that Python shows below a warning
+            return where
+        prompt = _TYPED.match(before)
+        asked = before[prompt.end() if prompt else 0 :].lstrip(" >$")
         both = f"{asked}\n{where.text}"
         return where._replace(text=both) if len(where.text) <= _BARE and both in told else where
 
 
 # A prompt of a shell, of Windows or of Python, and what follows it.
 _TYPED = lazy_regex(
-    r"\s*(?:\([\w. -]{1,40}\) ?)?(?:[$#%❯➜] |>>> |In \[\d{1,4}\]: |(?:PS )?[A-Z]:\\[^>\n]{0,120}> ?|\[?[\w.-]{1,40}@[\w.-]{1,60}[^$#%>\n]{0,60}[$#%>] )"
+    r"\s*(?:\([\w. -]{1,40}\) ?)?(?:[$#%❯➜] |>>> |In \[\d{1,4}\]: |(?:PS )?[A-Z]:\\[^>\n]{0,120}> ?|\[?[\w.-]{1,40}@[\w.-]{1,60}[^$#%>\n]{0,60}[$#%>] |[\w.-]{1,60}:[~/][^$#%>\s]{0,60}[$#%] )"
 )
 
 

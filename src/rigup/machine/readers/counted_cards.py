@@ -8,6 +8,7 @@ from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.intel import sycl_ls
 from rigup.machine.readers.nvidia_smi import nvidia_smi
 from rigup.machine.readers.rocm_smi import rocm_smi
+from rigup.machine.readers.values import address
 from rigup.machine.texts import Text
 
 _MOST = 16  # cards of one machine; more are parts of them
@@ -62,6 +63,13 @@ def monitored_rows(text: Text) -> Statements:
         rows = text.each(r"^[> \t]{0,16}(?P<index>\d{1,2})(?: {1,12}(?:\d{1,7}|-|[CG](?:\+[CG])?|[A-Za-z_][\w./-]{0,60})){3,24}[ \t]*$")
         for index in dict.fromkeys(int(row["index"]) for row in rows if row.start > head.start):
             yield head.states(Gpu, vendor="nvidia", nvml_index=index, seen_by="nvidia-smi")
+
+
+@reads(adds=(Gpu,), marks=("device handle for GPU",), rank=0)
+def card_without_a_handle(text: Text) -> Statements:
+    """`Unable to determine the device handle for GPU3: 0000:4E:00.0: Unknown Error`: a card's number and its address."""
+    for hit in text.each(r"device handle for GPU(?P<index>\d{1,2}): (?P<pci>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\b"):
+        yield hit.states(Gpu, vendor="nvidia", nvml_index=int(hit["index"]), pci_address=address(hit["pci"]))
 
 
 _ALIKE = (

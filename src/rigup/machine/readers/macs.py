@@ -59,18 +59,19 @@ def system_in_prose(text: Text) -> Statements:
         yield hit.states(Platform, system="macos", version=hit["version"])
 
 
-@reads(adds=(Cpu,), marks=("CPU:\n", "CPU: Apple", "chip: Apple", "Chip: Apple", "Processor: Apple"), rank=0)
+@reads(adds=(Cpu,), marks=("CPU:\n", "CPU: Apple", "chip: Apple", "Chip: Apple", "Processor: Apple", "device set to: Apple"), rank=0)
 def chip_of_report(text: Text) -> Statements:
-    """collect_env on a Mac: `CPU:` and the chip's name on the next line."""
+    """collect_env on a Mac: `CPU:` and the chip's name on the next line; `Metal device set to: Apple M1 Pro` of TensorFlow's plugin."""
     for hit in text.each(
-        r"^[> \t]{0,8}(?:CPU|[Cc]hip|Processor):[ \t]{0,8}\n?[> \t]{0,8}(?P<model>Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?)[ \t]*$"
+        r"(?:^[> \t]{0,8}(?:CPU|[Cc]hip|Processor):[ \t]{0,8}\n?[> \t]{0,8}|\bMetal device set to: )(?P<model>Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?)[ \t]*$"
     ):
         yield hit.states(Cpu, model=hit["model"])
 
 
+_LONGER = r"[\w-]|\.\w| ?(?i:pro|max|ultra)\b"  # a name's end is not its middle: of "M1 Pro." no "M1"
 _LISTED = (
     r"^[ \t>*|•-]{0,8}(?:(?:[Hh]ardware|[Dd]evice|[Mm]achine|Mac|[Cc]omputer|[Ss]ystem|GPU|OS)[ *]{0,3}[:=]|macOS \d|Mac[Bb]ook|Mac (?:mini|Studio|Pro))"
-    r"[^\n]{0,60}?(?P<model>(?:Apple )?M[1-9](?: ?(?:Pro|Max|Ultra))?)\b(?![\w.-])"
+    r"[^\n]{0,60}?(?P<model>(?:Apple )?M[1-9](?: ?(?:Pro|Max|Ultra))?)\b(?!" + _LONGER + r")"
     r"|^[ \t>*|•-]{0,8}(?P<first>(?:Apple )?M[1-9](?: ?(?:Pro|Max|Ultra))?) (?:Mac\b|Mac[Bb]ook)"
 )
 
@@ -87,7 +88,7 @@ def chip_as_written(text: Text) -> Statements:
 
 _IN_WORDS = (
     r"(?i)\b(?:mac ?book(?: (?:pro|air))?|i?mac(?: (?:mini|studio|pro))?)(?:[ ,(-]{1,3}|,? (?:with|avec|mit|con|на|с)(?: an?| the| einem| un| une)? )"
-    r"(?:apple )?(?P<model>m[1-9](?: ?(?:pro|max|ultra))?)\b(?![\w.-])"
+    r"(?:apple )?(?P<model>m[1-9](?: ?(?:pro|max|ultra))?)\b(?!" + _LONGER + r")"
 )
 
 

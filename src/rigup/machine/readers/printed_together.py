@@ -30,7 +30,12 @@ _QUESTIONS = (
     (r"platform\.machine\(\)", r"x86_64|arm64|aarch64|AMD64", "machine"),
     (r"platform\.platform\(\)", r"[A-Z][\w.+-]{8,120}", "platform"),
 )
-_LINE = r"^(?:[^\n]{0,200}\bprint\((?P<printed>[^\n]{8,400})\)[\"';)]{0,3}|>>> (?P<typed>(?!import |from )[^\n=]{8,400}))[ \t]*\n[ \t]{0,4}\(?(?P<answer>[^\n]{2,600}?)\)?[ \t]*$"
+_WARNED = r"(?:[^\n]{0,300}\.py:\d{1,6}: \w*Warning: [^\n]{0,1200}\n(?:[ \t]{2}[^\n]{0,200}\n)?){0,3}"  # before what was printed
+_LINE = (
+    r"^(?:[^\n]{0,200}\bprint\((?P<printed>[^\n]{8,400})\)[\"';)]{0,3}|>>> (?P<typed>(?!import |from )[^\n=]{8,400}))[ \t]*\n"
+    + _WARNED
+    + r"[ \t]{0,4}\(?(?P<answer>[^\n]{2,600}?)\)?[ \t]*$"
+)
 
 
 @reads(adds=(Torch, Gpu, PythonEnv), marks=("torch.", "platform."), rank=0)
@@ -49,14 +54,20 @@ def answers_of_one_line(text: Text) -> Statements:
             yield from _facts(hit, answers, next((part for row, _value, part in pairs if row and row[2] == "name"), ""))
 
 
-_COMMAND = r"^(?P<typed>[^\n]{0,300}\bprint\([^\n]{4,400}\) ?;[^\n]{2,600}[\"')] ?)\n(?P<answers>(?:[^\n]{0,600}(?:\n|$)){1,6})"
+_ANSWERS = r"(?P<answers>(?:[^\n]{0,600}(?:\n|$)){1,6})"
+_COMMAND = r"^(?P<typed>[^\n]{0,300}\bprint\([^\n]{4,400}\) ?;[^\n]{2,600}[\"')] ?)\n" + _ANSWERS
+_SCRIPTS = (  # the same over several lines
+    r"\bpython[\d.]{0,5} (?:-u )?-c (?P<quote>[\"'])[ \t]*\n(?P<typed>(?:[^\n]{0,300}\n){0,12}?[^\n]{0,300})(?P=quote)[ \t]*\n" + _ANSWERS,
+    r"\bpython[\d.]{0,5} (?:-u )?(?:- ?)?<<-? ?['\"]?(?P<tag>\w{1,12})['\"]?[ \t]*\n(?P<typed>(?:[^\n]{0,300}\n){1,14}?)(?P=tag)[ \t]*\n"
+    + _ANSWERS,
+)
 _ASIDE = re.compile(r"\w*Warning: |^[ \t]{2,}\S|^[ \t]*$")  # what Python warns of between the answers
 
 
 @reads(adds=(Torch, Gpu, PythonEnv), marks=("torch.",), rank=0)
 def answers_of_several_prints(text: Text) -> Statements:
     """`print(torch.__version__); print(torch.cuda.is_available())`: a line of answers for each print, whatever else is done there."""
-    for hit in text.each(_COMMAND):
+    for hit in (hit for form in (_COMMAND, *_SCRIPTS) for hit in text.each(form)):
         answers, named = dict[str, str](), ""
         lines = [line for line in hit["answers"].splitlines() if not _ASIDE.search(line)]
         for printed, answer in zip(_print_arguments(hit["typed"]), lines, strict=False):

@@ -33,14 +33,20 @@ def slurm_configuration(text: Text) -> Statements:
             yield hit.states(SlurmNode, path=text.source, nodes=hit["nodes"], gres=gpus)
 
 
-@reads(marks=("   Gres=", "CfgTRES="), adds=(SlurmNode,))
+_NODES = (
+    r"^[> \t]{0,20}NodeName=(?P<nodes>\S{1,100})[^\n]{0,300}(?:\n[ \t]{1,8}[^\n]{0,600}?){1,12}?\bGres=(?P<gres>[^\s(]{1,200})",
+    r"\bscontrol show node[= ](?P<nodes>[\w.-]{1,60})[^\n]{0,80}\n(?:[ \t]{1,8}(?!NodeName)[^\n]{0,300}\n){0,4}[ \t]{1,8}Gres=(?P<gres>[^\s(]{1,200})",
+    r"^(?P<nodes>[a-zA-Z][\w.-]{1,60})[ \t]{1,20}(?:[^\s:]{1,30}[ \t]{1,20}){0,3}(?P<gres>gpu:[\w.:-]{1,60})(?:\(\S{1,40}\))?(?:[ \t]{1,20}\S{1,40}){0,3}[ \t]*$",
+)
+
+
+@reads(marks=("   Gres=", "CfgTRES=", "GRES"), adds=(SlurmNode,))
 def shown_node(text: Text) -> Statements:
-    """`scontrol show node`: `NodeName=gpu01 Arch=x86_64 …` and, set in, `Gres=gpu:a100:4(S:0-1)`."""
-    for hit in text.each(
-        r"^[> \t]{0,20}NodeName=(?P<nodes>\S{1,100})[^\n]{0,300}(?:\n[ \t]{1,8}[^\n]{0,600}?){1,12}?\bGres=(?P<gres>[^\s(]{1,200})"
-    ):
-        if hit["gres"] != "(null)":
-            yield hit.states(SlurmNode, path="scontrol show node", nodes=hit["nodes"], gres=hit["gres"])
+    """`scontrol show node`: `NodeName=gpu01 Arch=x86_64 …` and, set in, `Gres=gpu:a100:4(S:0-1)`; `sinfo -o "%n %G %t"` has it in a column."""
+    for form in _NODES[: 3 if "GRES" in text.body else 2]:
+        for hit in text.each(form):
+            if hit["gres"] != "(null)":
+                yield hit.states(SlurmNode, path="scontrol show node", nodes=hit["nodes"], gres=hit["gres"])
 
 
 _SUBMITTED = (

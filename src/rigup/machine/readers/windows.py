@@ -82,6 +82,7 @@ def dxdiag(text: Text) -> Statements:
         yield hit.states(Cpu, model=hit["model"].strip())
 
 
+_VERSION = r"(?<![\d.])\d{1,2}\.\d{1,2}\.\d{1,5}\.\d{1,5}(?![\d.])"  # 32.0.15.7652, 32.0.12033.1030
 _CIM = {
     "Name": "name",
     "Caption": "name",
@@ -123,7 +124,7 @@ def wmic_table(text: Text) -> Statements:
         count = 0
         for match in re.finditer(r"[^\n]+", hit["names"]):
             name = match[0].strip()
-            if not vendor_of(name) or re.search(r"[>$=:]|\b\d{1,2}\.\d{1,2}\.\d{1,4}\.\d{1,5}\b", name):
+            if not vendor_of(name) or re.search(r"[>$=:]|" + _VERSION, name):
                 continue
             yield from _adapter(
                 text, hit.match.start("names") + match.start(), {"name": (name, hit.match.start("names") + match.start())}, count
@@ -143,8 +144,8 @@ def controller_table(text: Text) -> Statements:
         for row in re.finditer(r"[^\n]+", hit["rows"]):
             if re.search(r"^\S{0,60}[>$#]\s?\w", row[0]):
                 break
-            version = re.search(r"(?<![\d.])\d{1,2}\.\d{1,2}\.\d{1,4}\.\d{1,5}(?![\d.])", row[0])
-            name = _CONTROLLER.search(re.sub(r"(?<![\d.])\d{1,2}\.\d{1,2}\.\d{1,4}\.\d{1,5}(?![\d.])", "   ", row[0]))
+            version = re.search(_VERSION, row[0])
+            name = _CONTROLLER.search(re.sub(_VERSION, "   ", row[0]))
             if not version or not name:
                 continue
             at = hit.match.start("rows") + row.start()
