@@ -13,7 +13,7 @@ from rigup import __version__
 from rigup.cli.devices import with_limits
 from rigup.cli.head_sentence import head_sentence, verdict_word
 from rigup.cli.overview import name_of, overview
-from rigup.cli.report import Grouped, aside, grouped, harmless, has_own_check, loud, not_judged, troubles
+from rigup.cli.report import Grouped, answers, aside, grouped, harmless, has_own_check, loud, not_judged, troubles
 from rigup.cli.typed_commands import commands, place, typed
 from rigup.language import _, current
 from rigup.schemas.doctor import Doctor
@@ -238,9 +238,9 @@ def _foot(answer: Doctor) -> str:
 
 
 def _notes(answer: Doctor) -> Iterator[str]:
-    if answer.answers:
-        parts = (f"<p>{_prose(question.answer)}</p>{_well(question.commands)}" for question in answer.answers)
-        yield _heading(2, _("What was asked")) + "\n" + "\n".join(parts)
+    for head, questions in answers(answer):
+        parts = (f"<p>{_prose(question.answer)}</p>{_well(question.commands)}" for question in questions)
+        yield _heading(2, head) + "\n" + "\n".join(parts)
     for head, sentences in harmless(answer):
         yield _heading(2, head) + "\n" + _list(sentences)
     titles = [group.title for group in grouped(answer.findings) if not loud(group)]

@@ -12,7 +12,7 @@ from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
 from rigup.cli.typed_commands import commands, place, typed
 from rigup.language import N_, _
-from rigup.schemas.doctor import Doctor, HarmlessMessage
+from rigup.schemas.doctor import AnsweredQuestion, Doctor, HarmlessMessage
 from rigup.schemas.shared import Device, Finding, Fix, Skipped, Step
 from rigup.visible import visible
 
@@ -257,11 +257,21 @@ def device_line(device: Device, room: int = 0) -> list[str]:
 
 
 def _answers(answer: Doctor) -> list[str]:
-    """To what was asked."""
-    lines: list[str] = []
-    for question in answer.answers:
-        lines += wrapped(question.answer, "  - ", "    ") + ["      " + command for command in question.commands]
-    return [style(_("What was asked"), bold=True), *lines] if lines else []
+    """To what was asked, and to what somebody believes."""
+    parts = []
+    for head, questions in answers(answer):
+        lines = [style(head, bold=True)]
+        for question in questions:
+            lines += wrapped(question.answer, "  - ", "    ") + ["      " + command for command in question.commands]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts).splitlines()
+
+
+def answers(answer: Doctor) -> list[tuple[str, list[AnsweredQuestion]]]:
+    """Heads, each with its answers: to what was asked outright, and to what somebody believes or an output shows."""
+    kinds = ((_("What was asked"), True), (_("Worth knowing"), False))
+    found = [(head, [one for one in answer.answers if one.outright == outright]) for head, outright in kinds]
+    return [(head, known) for head, known in found if known]
 
 
 def _harmless(answer: Doctor) -> list[str]:

@@ -80,10 +80,10 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     complains = quiet and heard(rest, facts)
     known = (explains and not complains) or _is_accounted_for(texts, answers, left, facts)
     guessed = with_guess(findings, texts, facts, left) if undecided and not known else findings
-    if texts and not answers and all(finding.severity == "note" for finding in guessed):
+    if texts and not any(one.asked for one in answers) and all(finding.severity == "note" for finding in guessed):
         from rigup.diagnosis.asked import assurances
 
-        answers = tuple(assurances(texts, facts, bool(_harmless(guessed, facts)), bool(complains)))
+        answers = (*assurances(texts, facts, bool(_harmless(guessed, facts)), bool(complains)), *answers)
     return Diagnosis(facts, guessed, skipped, rest if complains else (), answers)
 
 

@@ -10,7 +10,7 @@ from rigup.diagnosis.looking import Look, system
 from rigup.diagnosis.shown import look, maker, shown_names, values
 from rigup.diagnosis.wording import filled, holes
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.questions import Asked, Question, Told, asked_in, without_commands, without_questions
+from rigup.knowledge.questions import Asked, Question, Told, asked_in, is_question, without_commands, without_questions
 from rigup.knowledge.text_classifier import ends, fails
 from rigup.language import _
 from rigup.machine.store import Facts
@@ -47,7 +47,8 @@ def answers_to(
     for answer in (answer for answer in told if answer.id not in twice):
         same = sum(other.asked == answer.asked for other in kept)
         kept += [answer] if same < _MOST_OF_A_SENTENCE else []
-    return kept[:_MOST_ANSWERS]
+    first = sorted(kept, key=lambda answer: not answer.outright)[:_MOST_ANSWERS]
+    return [answer for answer in kept if answer in first]
 
 
 def _may_be_told(one: Asked, loud: frozenset[str]) -> bool:
@@ -76,7 +77,7 @@ def assurances(texts: Iterable[Text], facts: Facts, explained: bool, complains: 
 
 def are_of_outputs(answers: Iterable[AnsweredQuestion], texts: Iterable[Text], facts: Facts) -> bool:
     """Whether one of the answers explains an output that the text shows: then nobody has to guess what is behind it."""
-    ids = {one.row.id for one in _asked(texts, facts) if one.shown}
+    ids = {one.row.id for one in _asked(texts, facts) if one.shown and one.sentence}
     return any(answer.id in ids for answer in answers)
 
 
@@ -130,7 +131,8 @@ def _answer(asked: Asked, facts: Facts, found: tuple[Finding, ...]) -> AnsweredQ
     general = _sentence(told.answer if told else own, seen)
     sentence = _BLANK.sub("", " ".join([*shown, *([general] if general else [])]))
     lines = row.lines if told is None or told.lines is None else told.lines
-    answer = AnsweredQuestion(id=row.id, asked=asked.sentence, answer=sentence, commands=_commands(row, lines, seen))
+    outright = row.last or bool(row.causes) or is_question(asked.sentence)  # who suspects a fault asks whether it is one
+    answer = AnsweredQuestion(id=row.id, asked=asked.sentence, answer=sentence, commands=_commands(row, lines, seen), outright=outright)
     return answer if sentence else None
 
 

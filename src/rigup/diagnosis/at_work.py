@@ -55,7 +55,16 @@ def _is_reached(facts: Facts) -> bool:
 
 def proof_of_work(facts: Facts) -> str:
     """A program's own words that show a GPU at work; "" where none do."""
-    shown = (words_of(row, facts.heard(row.id)[0]) for row in signatures_of(facts.ids & SHOWN_AT_WORK) if row.meaning)
+    return _words_of_first(facts, facts.ids & SHOWN_AT_WORK)
+
+
+def explained_message(facts: Facts) -> str:
+    """The first message whose meaning is told as harmless; "" where none is."""
+    return _words_of_first(facts, facts.ids - SHOWN_AT_WORK)
+
+
+def _words_of_first(facts: Facts, ids: set[str] | frozenset[str]) -> str:
+    shown = (words_of(row, facts.heard(row.id)[0]) for row in signatures_of(ids) if row.meaning and row.harmless and not row.idle_beside)
     return next(shown, "")
 
 

@@ -17,6 +17,9 @@ _LENT, _OWN = 0.97, 0.94  # share that may be taken of what Metal lends, and of 
 _HALF = 2  # bytes of a weight that is not quantised
 _EASY = 0.5  # share of a card up to which weights leave room for a usual batch
 _BESIDE = 5 * _GIB // 2  # bytes that a step takes at least beside the weights: activations, LoRA's own weights, the context of CUDA
+_OWN_AT_LEAST = (
+    0.85  # share of a card's memory in use that an engine's weights and cache are, beside the context of CUDA, graphs and activations
+)
 _STEP = 1000  # tokens to which a length is rounded
 
 
@@ -128,6 +131,12 @@ def _all_at_once(way: str, fits: bool) -> Callable[[Look], str]:
     return size
 
 
+def _weights_and_cache(seen: Look) -> str:
+    """GiB that an engine tells of its weights and its cache, where that is most of what the card has in use: then its memory is nobody else's."""
+    own, used = _figure(seen, "loaded") + _figure(seen, "cache"), _figure(seen, "used") * _MIB / _GIB
+    return f"{own:.1f}" if _OWN_AT_LEAST * used <= own <= used else ""
+
+
 OF_CAPACITY: dict[str, Callable[[Look], Any]] = {
     "asked_tokens": lambda seen: f"{asked_tokens(seen):,}".replace(",", " ") if asked_tokens(seen) else "",
     "cache_then": lambda seen: size_of(_cache_of_a_cell(seen) * asked_tokens(seen)),
@@ -136,6 +145,7 @@ OF_CAPACITY: dict[str, Callable[[Look], Any]] = {
     "sum_too_large": _needed(fits=False),
     "limit": lambda seen: size_of(_limit(seen)),
     "most_cells": _most_cells,
+    "weights_and_cache": _weights_and_cache,
     "lent": lambda seen: size_of(told_by_metal(seen)),
     "lora_fits": _all_at_once("lora", fits=True),
     "lora_nowhere": _all_at_once("lora", fits=False),

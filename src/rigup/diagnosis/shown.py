@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rigup.diagnosis.at_work import proof_of_work
+from rigup.diagnosis.at_work import explained_message, proof_of_work
 from rigup.diagnosis.builds_asked import OF_BUILDS
 from rigup.diagnosis.buying_asked import OF_BUYING
 from rigup.diagnosis.capacity_asked import OF_CAPACITY
@@ -249,6 +249,7 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "sheets": _sheets,
     "alike": _alike,
     "proof": lambda seen: proof_of_work(seen.facts)[:_LONGEST_PROOF].strip(),
+    "explained": lambda seen: explained_message(seen.facts)[:_LONGEST_PROOF].strip(),
     "transcribing": _transcribing,
     "right_override": lambda seen: _override(seen, right=True),
     "other_override": lambda seen: _override(seen, right=False),

@@ -24,6 +24,9 @@ _TYPED = lazy_regex(r"[^\n]{0,80}[$#] \S|[^\n]{0,60}>>? ?\S|(?:In|Out) ?\[\d|[|+
 _PROMPT = lazy_regex(
     r"(?:\([\w.-]{1,40}\) ?)?\[?[\w.-]{1,40}@[\w.-]{1,60}[^\n$#%>]{0,80}[$#%>] \S|(?:\([\w.-]{1,40}\) )?[$#] \S|PS [^\n>]{0,80}> ?\S|[A-Z]:\\[^\n>]{0,80}>\S|>>> ?\S|(?:In|Out) ?\[\d"
 )  # what stands behind a prompt asks nobody
+_PRINTED = lazy_regex(
+    r"\.(?:py|cc|cpp|cu|go|rs):\d+[\]:)]|^[^\w\n]{0,3}\d{4}[-/]\d\d[-/]\d\d[ T]|^\[[^\]\n]{0,60}\d[^\]\n]{0,60}\] ?\S|^[WIEF]\d{4} \d|\b(?:INFO|WARNING|ERROR) \d\d-\d\d|\[(?:INFO|WARNING|ERROR)\]|\w\? \w+="
+)  # lines of logs ask nobody either
 _ERROR = lazy_regex(r"\w(?:Error|Exception)\b:|^Traceback|\bERROR\b|^(?:\[[^\n\]]{1,60}\] ?)?(?:error|fatal):", re.MULTILINE)
 _QUOTED = lazy_regex(r"[\"“„«「『][^\n\"”“»」』]{1,120}[\"”“»」』]")
 _PROSE = lazy_regex(r"(?!\S{0,60}:[ \t])[^\[\]{}<>=|\\#$]{20,400}[.!?…。！？)]?\s*$")
@@ -85,6 +88,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         told_by: ids of questions whose answers tell the same: beside one of them it is not answered.
         outputs: patterns of what programs print, all of which match in the text: then it is also asked by who only names the thing.
         about: patterns that then all match in a paragraph of people's words in which somebody asks or worries.
+        unasked: patterns that all match in a text beside `outputs` where it is told, under a head of its own, also if nobody asks or worries; empty: never.
         share: the least and the greatest share of {used} in {whole}, where the text shows both; outside it the row is silent.
         unless_explained: it is not answered where a message of the text is explained as harmless.
         complaint: of those that are `last` one that is answered to who complains, too: it promises nothing.
@@ -110,6 +114,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     told_by: list[str] = []
     outputs: list[str] = []
     about: list[str] = []
+    unasked: list[str] = []
     share: list[float] = []
     unless_explained: bool = False
     last: bool = False
@@ -121,7 +126,7 @@ class Asked(NamedTuple):
 
     Attributes:
         row: the question.
-        sentence: that asks it; of what is `shown` the lines of the paragraph.
+        sentence: that asks it; of what is `shown` the lines of the paragraph; "" where nobody asks.
         near: the sentence with those before it.
         said: what the text says of the row's holes.
         whole: whether the sentence asks it by itself, without those around it.
@@ -188,11 +193,13 @@ def asked_in(text: str, shown: str = "", found: bool = False) -> list[Asked]:
         for id_, window in asked.items()
     ]
     others = [one for one in of_words if one.row.id not in of_outputs and _lies_within(one)]
-    if not seen and all(one.row.last for one in others):  # "Do I have to fix this?", and what it is stands elsewhere
+    if not any(one.sentence for one in seen) and all(
+        one.row.last for one in others
+    ):  # "Do I have to fix this?", and what it is stands elsewhere
         seen = _shown(rows, text, everywhere=True)
     places = {one.row.id: text.find(one.sentence) for one in [*seen, *of_words]}  # of what is asked outright the sentence itself
-    known = sorted([*(one for one in others if not one.row.last), *seen], key=lambda one: places[one.row.id])
-    return [*known[:_MOST_KNOWN], *(one for one in others if one.row.last)]
+    asked_first = sorted([*(one for one in others if not one.row.last), *seen], key=lambda one: (not one.sentence, places[one.row.id]))
+    return [*asked_first[:_MOST_KNOWN], *(one for one in others if one.row.last)]
 
 
 def _pairs(text: str, rows: tuple[Question, ...], shown: str) -> Iterator[tuple["_Window", Question]]:
@@ -217,16 +224,21 @@ def _shown(rows: tuple[Question, ...], text: str, everywhere: bool = False) -> l
     for row in rows:
         about = next((one for one in paragraphs if all(form_of(form).search(spaced(one)) for form in row.about)), "")
         one = Asked(row, about, about, _said(row, text), shown=True)
-        found += [one] if about and _lies_within(one) else []
+        found += [one] if (about or _is_told_unasked(row, text)) and _lies_within(one) else []
     return found
 
 
+def _is_told_unasked(row: Question, text: str) -> bool:
+    """Whether the outputs alone show what is worth knowing."""
+    return bool(row.unasked) and all(form_of(form, re.MULTILINE).search(text) for form in row.unasked)
+
+
 def _worries(text: str, everywhere: bool = False) -> Iterator[str]:
-    """Paragraphs of people's own words in which somebody asks, or worries; `everywhere` all of them, where a question is of what stands elsewhere."""
-    forms = _forms("asking", "worrying")
+    """Paragraphs of people's own words in which somebody asks, worries or believes something; `everywhere` all of them, where a question is of what stands elsewhere."""
+    forms = _forms("asking", "worrying", "believing")
     refers = everywhere and any(_refers(spaced(window.sentence)) for window in _windows(text, _forms("asking")))
     for paragraph in re.split(r"\n[ \t]*\n", text)[:_MOST]:
-        own = "\n".join(line for line in paragraph[:_LONGEST].splitlines() if not _TYPED.match(line))
+        own = "\n".join(line for line in paragraph[:_LONGEST].splitlines() if not _TYPED.match(line) and not _PRINTED.search(line))
         if any(form.search(own) for form in forms) or (refers and _PROSE.match(own.strip().rpartition("\n")[2])):
             yield own
 
@@ -235,6 +247,16 @@ def _worries(text: str, everywhere: bool = False) -> Iterator[str]:
 def form_of(regex: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
     """One of the table's patterns; people write letters of either case."""
     return compiled(regex, flags)
+
+
+def is_question(words: str) -> bool:
+    """Whether somebody asks in these words; else they only tell what somebody believes.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return any(form.search(words) for form in _forms("asking"))
 
 
 def without_questions(text: str) -> str:
@@ -302,7 +324,7 @@ def _windows(text: str, asking: list[re.Pattern[str]]) -> Iterator[_Window]:
     """
     for paragraph in re.split(r"\n[ \t]*\n", text)[:_MOST]:
         parts = (part.strip() for part in _END.split(paragraph[:_LONGEST]))
-        sentences = [part for part in parts if part and not _PROMPT.match(part)]
+        sentences = [part for part in parts if part and not _PROMPT.match(part) and not _PRINTED.search(part)]
         for number, sentence in enumerate(sentences):
             if any(form.search(sentence) for form in asking):
                 after = _AFTER if _refers(spaced(sentence)) else 0
@@ -329,11 +351,6 @@ def _is_asked(row: Question, near: str, everything: str) -> bool:
 
 def _is_whole(row: Question, window: _Window) -> bool:
     return _own(row, spaced(window.sentence)) == 1
-
-
-def _names_it(row: Question, close: str) -> bool:
-    """Whether what the row is about, its first pattern, is named in a sentence, or right before it."""
-    return row.last or form_of(row.asks[0]).search(close) is not None
 
 
 def _own(row: Question, sentence: str) -> float:

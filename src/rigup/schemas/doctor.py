@@ -64,9 +64,10 @@ class AnsweredQuestion(Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: of the question.
-        asked: the sentence that asks it.
+        asked: the sentence that asks it, or says what somebody believes; empty where an output alone shows what is worth knowing.
         answer: what an expert says.
         commands: that go with it, as they are typed in a shell.
+        outright: somebody asks it as a question.
 
     """
 
@@ -74,6 +75,7 @@ class AnsweredQuestion(Struct, frozen=True, kw_only=True):
     asked: str
     answer: str
     commands: list[str]
+    outright: bool = True
 
 
 class HarmlessMessage(Struct, frozen=True, kw_only=True):

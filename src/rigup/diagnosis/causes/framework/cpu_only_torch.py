@@ -54,6 +54,15 @@ def worth_a_build(gpu: Gpu) -> bool:
     return bool(isa) or gpu.vendor == "nvidia"
 
 
+_NO_CARD = (
+    "report-without-a-gpu",
+    "lightning-mps-unavailable",
+    "has-no-gpu-in-words",
+    "has-no-card-in-words",
+    "stands-without-a-card-in-words",
+)
+
+
 @rule("cpu-only-torch")
 def its_own_report_has_no_toolkit(
     torch: Torch = one(available=False),
@@ -91,7 +100,7 @@ def somebody_asked_it_and_shows_nothing_else(
     torch: Torch = one(available=False),
     gpu: Gpu | None = None,
     platform: Platform | None = None,
-    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", tag="macs other-accelerators no-gpu-told"),
+    none: Symptom | None = seen(*_NO_CARD, tag="macs other-accelerators"),
     screen: PciDevice | None = one(class_code="0300"),
 ) -> Verdict:
     """A session in which torch says no, and whose version says why; whether there is a card is not told, nor lspci's list shown."""

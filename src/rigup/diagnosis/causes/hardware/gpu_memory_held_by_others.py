@@ -60,11 +60,11 @@ def used_by_nobody_that_is_listed(
     parts: Gpu | None = one(mig=True),
     box: Symptom | None = seen("container-commands-shown", "pod-is-asked-inside"),
     hosted: HostedNotebook | None = None,
-    cache: Symptom | None = seen("torch-cache-asked"),
+    cache: Symptom | None = seen("torch-cache-asked", tag="server-holds-memory"),
 ) -> Verdict:
     """Much is used, and the list of processes is empty. On Windows, in a WSL, in a container and in a hosted notebook it always is.
 
-    Who asks torch what it keeps has the process that holds it.
+    Who asks torch what it keeps has the process that holds it, and so has an engine that answers.
     """
     elsewhere = (platform and (platform.get("wsl") or platform.get("system") == "windows")) or hosted is not None
     listed = gpu.get("driver_model") is None and not elsewhere and box is None and cache is None and not inside(none)
@@ -139,7 +139,7 @@ def used_by_nobody_in_the_rows(
     split: Gpu | None = one(mig=True),
     box: Symptom | None = seen("container-commands-shown", "pod-is-asked-inside"),
     hosted: HostedNotebook | None = None,
-    cache: Symptom | None = seen("torch-cache-asked"),
+    cache: Symptom | None = seen("torch-cache-asked", tag="server-holds-memory"),
 ) -> Verdict:
     """Most of a card is used, and the driver knows of no process there. On Windows, in a WSL, in a container and in a hosted notebook it never does."""
     listed = not gpu.get("driver_model") and not (platform and (platform.get("wsl") or platform.get("system") == "windows"))
@@ -212,10 +212,11 @@ def used_by_nobody_in_the_long_report(
     platform: Platform | None = None,
     split: Gpu | None = one(mig=True),
     box: World | None = one(at="container"),
+    server: Symptom | None = seen(tag="server-holds-memory"),
 ) -> Verdict:
     """Most of the card is in use, and the same report knows of no process. On Windows and in a container it never does."""
     windows = platform is not None and (platform.get("wsl") or platform.get("system") == "windows")
-    return not windows and box is None and split is None and gpu.memory_used > gpu.vram / 2
+    return not windows and server is None and box is None and split is None and gpu.memory_used > gpu.vram / 2
 
 
 @text_rule("gpu-memory-held-by-others", "likely")
