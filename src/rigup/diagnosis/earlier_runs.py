@@ -42,12 +42,13 @@ def of_the_last_run(findings: list[Finding], texts: tuple[Text, ...]) -> list[Fi
 def name_what_failed(findings: list[Finding], texts: tuple[Text, ...], facts: Facts) -> None:
     """Give each error the commands that failed of it, and what asked torch in vain: done again, they show best that it is mended."""
     sessions = {text.source: (_session(text), text.body.split("\n")) for text in texts}
-    asked = [torch.fields[name].where for torch in facts.of(Torch) for name in _NOT_THERE if torch.get(name) is False]
+    answers = [torch.fields[name].where for torch in facts.of(Torch) for name in _NOT_THERE if torch.get(name) is False]
+    asked = [(where.source, where.line) for where in answers]
     for finding in findings:
         if finding.severity == "error" and not finding.past:
-            own = [line for line in answered(finding.evidence, finding.cause) if line.fact.startswith("symptom ")]
-            spots = ((line.source, line.line) for line in (*own, *asked) if line.line and line.source in sessions)
-            typed = (_typed(number, *sessions[source]) for source, number in spots)
+            told = answered(finding.evidence, finding.cause)
+            own = [(line.source, line.line) for line in told if line.fact.startswith("symptom ")]
+            typed = (_typed(number, *sessions[source]) for source, number in (*own, *asked) if number and source in sessions)
             finding.failed = tuple(dict.fromkeys(filter(None, typed)))[:2]
 
 

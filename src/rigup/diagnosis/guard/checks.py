@@ -111,6 +111,7 @@ def _again(step: Step, finding: Finding) -> Step:
 
 
 def _vendor(steps: list[Step], setting: Setting) -> str:
-    """Of what the way installs, sets or hands in, else of the cards."""
+    """Of what the way installs, sets or hands in, else of the cards; no other maker's are in a Mac of today."""
+    known = setting.vendor or ("apple" if setting.system == "macos" else "")
     spoken = " ".join(value for step in steps for value in step.params.values()).lower()
-    return next((vendor for vendor, words in _SPEAK_OF.items() if any(word in spoken for word in words)), setting.vendor)
+    return next((vendor for vendor, words in _SPEAK_OF.items() if any(word in spoken for word in words)), known)
