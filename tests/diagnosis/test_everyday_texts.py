@@ -37,6 +37,12 @@ def ways(finding):
     return " ".join(told)
 
 
+def after(finding):
+    """How the first two ways are seen to have worked."""
+    checks = (way["check"] for way in finding["fixes"][:2])
+    return " ".join(" ".join([check["title"], *map(" ".join, check["commands"])]) for check in checks)
+
+
 def answered(answer):
     """What is said of questions, and of messages without consequence."""
     asked = (part for question in answer["answers"] for part in (question["answer"], *question["commands"]))
@@ -68,6 +74,7 @@ def check(text, file):
     first = loud[0]["cause"] if loud else answer["verdict"]
     assert first in label["cause"].split("|")
     assert re.search(label.get("way", ""), ways(answer["findings"][0]) if answer["findings"] else "")
+    assert re.search(label.get("after", ""), after(answer["findings"][0]) if answer["findings"] else "")
     assert re.search(label.get("says", ""), answered(answer))
     cards = (card.get("name", "") for card in answer["machine"].get("accelerators") or ())
     assert re.search(label.get("lists", ""), ", ".join(cards))

@@ -61,3 +61,27 @@ def test_a_process_has_its_owner_and_its_memory(tmp_path):
 def test_paths_of_windows_are_typed_as_its_shells_take_them():
     told = typed([["C:\\my env\\python.exe", "-m", "pip"], ["echo", "a b"]], "here")
     assert told == ['"C:\\my env\\python.exe" -m pip', 'echo "a b"']
+
+
+AGAIN = [
+    ("$ python train.py --lr 1e-4", ["python", "train.py", "--lr", "1e-4"]),
+    (r"(venv) C:\ml>.\venv\Scripts\python.exe train.py", [r".\venv\Scripts\python.exe", "train.py"]),
+    ("$ python -c 'import einops, torch; print(1)'", ["python", "-c", "import einops, torch; print(1)"]),
+    ("$ python train.py | tee log", None),
+    ("$ python train.py $ARGS", None),
+    ("$ LR=1 python train.py", None),
+    ("$ python -m pip install open_clip_torch", None),
+    ("$ sudo python train.py", None),
+    ("$ python", None),
+    ("$ cat slurm-12.out", None),
+]
+
+
+@pytest.mark.parametrize(("typed_line", "words"), AGAIN)
+def test_the_command_that_failed_is_typed_again_where_that_proves_something(typed_line, words, tmp_path):
+    error = (
+        "Traceback (most recent call last):\n  File \"/w/train.py\", line 1, in <module>\nModuleNotFoundError: No module named 'einops'\n"
+    )
+    (tmp_path / "paste.txt").write_text(f"{typed_line}\n{error}")
+    (found,) = diagnose(str(tmp_path / "paste.txt"))["findings"]
+    assert found["fixes"][0]["check"]["commands"] == ([words] if words else [])

@@ -64,12 +64,13 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     findings, skipped = judged(facts)
     if any(source.host is not None for source in sources):
         return Diagnosis(facts, findings, skipped)
-    from rigup.diagnosis.earlier_runs import of_the_last_run
+    from rigup.diagnosis.earlier_runs import name_what_failed, of_the_last_run
     from rigup.diagnosis.guesses import complaint, is_more_than_worry, plea, with_guess  # words are weighed where people wrote them
     from rigup.diagnosis.present import present
 
     facts, findings, skipped, texts, past = present(facts, findings, skipped, sources, wake)
     findings = [*of_the_last_run(findings, texts), *past]
+    name_what_failed(findings, texts, facts)
     answers = _answers(tuple(text for source in sources for text in source.texts), findings, facts)
     quiet = all(finding.severity == "note" for finding in findings)
     rest = _beside(texts, answers)

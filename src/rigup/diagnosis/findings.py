@@ -24,6 +24,7 @@ class Finding:
         self.evidence, self.params = evidence, params
         self.folds: set[str] = set()
         self.past = False  # what is shown later refutes it
+        self.failed: tuple[tuple[str, ...], ...] = ()  # commands that failed of it, as they were typed
         self.row = row_of(cause)
         self.severity: Severity = params.get("severity", self.row.severity)
 

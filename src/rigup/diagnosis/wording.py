@@ -62,12 +62,12 @@ def holes(template: str) -> set[tuple[str, str | None]]:
 
 
 def flat(params: dict[str, Any]) -> dict[str, str]:
-    """Plain values by name, facts' fields as name.field: what a step's holes may be filled with."""
-    texts = {name: text for name in params if (text := value(name, None, params)) is not None}
+    """Plain values by name, facts' fields as name_field where nothing plain has that name: what a step's holes may be filled with."""
+    texts: dict[str, str] = {}
     for name, held in params.items():
         if isinstance(held, Fact):
             texts |= {name + "_" + field: text for field in held.fields if (text := value(name, field, params)) is not None}
-    return texts
+    return texts | {name: text for name in params if (text := value(name, None, params)) is not None}
 
 
 def answered(evidence: list[Evidence], cause: str) -> list[Evidence]:

@@ -13,6 +13,9 @@ _LONG = lazy_regex(r"(?<![A-Za-z0-9_.-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![A-Za-z
 _SIGNS = lazy_regex(r"[+/_=-]")
 _RUN = lazy_regex(r"[A-Za-z0-9]{16,}")
 _DEVICE = lazy_regex(r"v[0-9A-F]{4,8}[dp][0-9A-F]{4,8}\w{0,80}")  # a modalias: which device a driver is for
+_SYMBOL = lazy_regex(
+    r"_Z(?:N[KVr]{0,3}|T[VTIS]N?|GVN?|[KL])?(?:S[tabsiod])?[1-9]\d?[A-Za-z_]\w{1,4000}"
+)  # of C++: a name with its length before it
 _LEAST = 3  # digits, small and large letters of a string that was drawn by lot
 _CHANGES = 0.3  # share of places where the kind of letter changes
 _SHOWN = 70  # characters of a doubtful line
@@ -61,7 +64,7 @@ def without_strings(body: str, source: str, pseudonyms: Pseudonyms, keeps: Keeps
     """The text without long strings that look drawn by lot, unless somebody wants to keep them."""
 
     def replacement(match: re.Match[str]) -> str:
-        if not _is_random(match[0]) or is_pseudonym(match[0]) or _DEVICE.fullmatch(match[0]):
+        if not _is_random(match[0]) or is_pseudonym(match[0]) or _DEVICE.fullmatch(match[0]) or _SYMBOL.fullmatch(match[0]):
             return match[0]
         doubt = Doubt("string", match[0], source, _line(body, match.start()))
         return match[0] if keeps(doubt) else pseudonyms.of("unknown string", match[0])

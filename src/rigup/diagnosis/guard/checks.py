@@ -5,12 +5,33 @@ from msgspec import structs
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.pythons import asked_in_the_project, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
-from rigup.knowledge.checks import check_that_shows, checks_of, code_that_asks
+from rigup.knowledge.checks import check_of_program, check_that_shows, checks_of, code_that_asks
 from rigup.steps import Step, StepError, make, parse
 
-_OF_LINUX = ("sh", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
+_OF_LINUX = ("sh", "mokutil", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
 
 _OF_CUDA = "device=cuda"
+
+# What shows the card alone: what failed on it is then done again.
+_OF_THE_CARD = ("see-groups", "see-cards", "see-amd-cards", "see-cards-inside", "see-amd-cards-inside", "see-cdi", "see-key")
+# Ways after which the same command is typed otherwise, elsewhere or not at all.
+_OTHERWISE = (
+    "start-",
+    "use-",
+    "pass-",
+    "work-",
+    "do-",
+    "run-on-",
+    "smaller-",
+    "shrink-",
+    "new-environment",
+    "image-",
+    "ask-",
+    "own-environment",
+    "try-",
+    "list-",
+    "show-",
+)
 
 # Words in the parameters of steps that only one maker's software has.
 _SPEAK_OF = {
@@ -26,10 +47,12 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
     kinds = [step.kind for step in steps]
     vendor = _vendor(steps, setting)
     setting = setting._replace(python=_python_of(steps) or setting.python)
-    for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
+    for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds, setting.programs):
         spec = _of_maker(_of_processor(_of_service(row, finding), holes), vendor)
         try:
-            kind, params = _of_ollama(*_of_framework(*parse(spec, holes), kinds, setting), finding.row.family, setting)
+            kind, params = _of_framework(*parse(spec, holes), kinds, setting)
+            itself = check_of_program(setting.programs, kind, finding.row.family)
+            kind, params = (itself, {}) if itself else (kind, params)
             step = make(kind, params, setting.world, setting.wsl)
         except (KeyError, StepError):
             continue
@@ -38,7 +61,8 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
         if made := made_by(steps, setting):  # what failed is left as it is: the new environment is asked
             asked = tuple((*made, *argv[1:]) if argv[0] == "python" else argv for argv in step.commands)
             return structs.replace(step, commands=asked)
-        return structs.replace(step, commands=own_python(asked_in_the_project(step.commands, setting), setting))
+        step = structs.replace(step, commands=own_python(asked_in_the_project(step.commands, setting), setting))
+        return step if any("-option" in name or name.startswith(_OTHERWISE) for name in kinds) else _again(step, finding)
     raise StepError(finding.cause)
 
 
@@ -75,13 +99,19 @@ def _of_framework(kind: str, params: dict[str, str], kinds: list[str], setting: 
     return (check_that_shows(setting.framework), {"code": code}) if code and asks else (kind, params)
 
 
-def _of_ollama(kind: str, params: dict[str, str], family: str, setting: Setting) -> tuple[str, dict[str, str]]:
-    """ollama has no torch to be asked: it tells itself where a model lies."""
-    asks = kind in ("see-torch", "see-mps", "see-backend") or (kind == "see-run" and family == "rocm")
-    return ("see-ollama", {}) if setting.ollama and asks else (kind, params)
+def _again(step: Step, finding: Finding) -> Step:
+    """With the command that failed: instead of words on it, or behind what shows the card alone."""
+    known = {argv[0] for argv in step.commands}
+    failed = tuple(argv for argv in finding.failed if argv[0].rpartition("/")[2] not in known)
+    if failed and step.kind in ("see-run", "see-layers"):
+        return structs.replace(make("see-again", {}) if step.kind == "see-run" else step, commands=failed[:1])
+    if failed and step.kind in _OF_THE_CARD:
+        return structs.replace(step, title=f"{step.title}; {make('then-again', {}).title}", commands=(*step.commands, *failed))
+    return step
 
 
 def _vendor(steps: list[Step], setting: Setting) -> str:
-    """Of what the way installs, sets or hands in, else of the cards."""
+    """Of what the way installs, sets or hands in, else of the cards; no other maker's are in a Mac of today."""
+    known = setting.vendor or ("apple" if setting.system == "macos" else "")
     spoken = " ".join(value for step in steps for value in step.params.values()).lower()
-    return next((vendor for vendor, words in _SPEAK_OF.items() if any(word in spoken for word in words)), setting.vendor)
+    return next((vendor for vendor, words in _SPEAK_OF.items() if any(word in spoken for word in words)), known)

@@ -9,6 +9,7 @@ from rigup.diagnosis.guard.interpreter import interpreter
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.cuda import cuda_of_driver
 from rigup.knowledge.distributions import family_of_kernel
+from rigup.knowledge.doctor_tables import signatures_of
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
     Account,
@@ -51,6 +52,7 @@ _GOES_ON = wordings(tag="work-goes-on")
 _STARTS = wordings(tag="start-command-typed")
 _LENT = {"notebook": wordings(tag="hosted-notebook"), "container": wordings(tag="lent-container")}
 _SLURM = wordings(tag="slurm-node-shown")
+_LLAMA_TYPED = ("llama-program-typed", "llama-cpp-is-typed")
 _CLOUD = wordings(tag="cloud-machine")
 _TORCHS_FAMILY = ("pytorch", "pytorch-cuda", "pytorch-mutex", "torchvision", "torchaudio", "cpuonly")
 _PROJECTS = ("uv", "poetry", "pixi")
@@ -93,7 +95,7 @@ class Setting(NamedTuple):
         slurm: jobs of Slurm are shown.
         cells: cells of a notebook are shown.
         xformers: it is among the packages.
-        ollama: ollama's own words are shown, and no torch.
+        programs: whose messages are seen: those of the finding first, others where no torch is shown.
         old_board: its processor is older than PCIe atomics.
         uv_pip: somebody installs by `uv pip`: environments of uv have no pip of their own.
         project: the tool that keeps the environment as a project says: "uv", "poetry" or "pixi".
@@ -143,7 +145,7 @@ class Setting(NamedTuple):
     framework: str = ""
     cells: bool = False
     xformers: bool = False
-    ollama: bool = False
+    programs: tuple[str, ...] = ()
     old_board: bool = False
     lent: str = ""
     node: str = ""
@@ -194,7 +196,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         service=finding.place.process.partition("service:")[2],
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
         framework=_framework(facts),
-        ollama=not facts.of(Torch) and any(str(symptom.get("id")).startswith("ollama-") for symptom in facts.of(Symptom)),
+        programs=_programs(finding, facts),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
         lent=_lent(facts),
@@ -204,6 +206,21 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         xformers=bool(facts.heard("xformers-in-use")) or any(package.get("name") == "xformers" for package in facts.of(Package)),
         audio=bool(facts.heard(*_WITH_AUDIO)) or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )
+
+
+def _programs(finding: Finding, facts: Facts) -> tuple[str, ...]:
+    """By their own messages; ollama's runner speaks as llama.cpp, whose log tells nothing of who started it."""
+    own = {line.fact.removeprefix("symptom ") for line in finding.evidence}
+    names = [row.program for ids in (own, set() if facts.of(Torch) else set(facts.ids)) for row in signatures_of(ids)]
+    ollama = not facts.of(Torch) and not facts.heard(*_LLAMA_TYPED) and any(_is_of_ollama(symptom) for symptom in facts.of(Symptom))
+    named = ["llama.cpp, people"] if facts.heard("ollama-named") and not facts.of(Torch) else []
+    return tuple(dict.fromkeys(["ollama", *names] if ollama else [*(name for name in names if name != "ollama"), *named]))
+
+
+def _is_of_ollama(symptom: Symptom) -> bool:
+    """People name llama.cpp where its sign is heard, too."""
+    said = str(symptom.get("id"))
+    return said.startswith("ollama-") and (said != "ollama-named" or "ollama" in str(symptom.fields["id"].where.text).lower())
 
 
 def _lent(facts: Facts) -> str:
