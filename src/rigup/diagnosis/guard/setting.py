@@ -194,7 +194,8 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         service=finding.place.process.partition("service:")[2],
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
         framework=_framework(facts),
-        ollama=not facts.of(Torch) and any(str(symptom.get("id")).startswith("ollama-") for symptom in facts.of(Symptom)),
+        ollama=not (facts.of(Torch) or facts.heard("llama-cpp-is-typed"))
+        and any(str(symptom.get("id")).startswith("ollama-") for symptom in facts.of(Symptom)),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
         lent=_lent(facts),
