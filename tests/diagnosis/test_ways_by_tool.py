@@ -220,7 +220,10 @@ def test_nvidias_installer_is_run_again_when_the_headers_are_there(tmp_path):
 
 @pytest.mark.parametrize(
     ("typed", "way"),
-    [("$ ollama serve\n", "systemctl restart ollama"), ("$ llama-server -m q.gguf -ngl 99\n", "cmake --build build --config Release")],
+    [
+        ("$ ollama serve\n", "systemctl restart ollama"),
+        ("$ llama-server -m q.gguf -ngl 99\n", "cmake --build build-vulkan --config Release"),
+    ],
 )
 def test_the_program_that_was_typed_gets_vulkan_in_its_own_way(tmp_path, typed, way):
     said = "rocBLAS error: Cannot read /opt/rocm/lib/rocblas/library/TensileLibrary.dat: No such file or directory for GPU arch : gfx1103\n"

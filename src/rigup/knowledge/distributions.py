@@ -98,16 +98,24 @@ def of_mark(version: str) -> tuple[str, str] | None:
     return None
 
 
-class _Kernel(msgspec.Struct, frozen=True, kw_only=True):
-    pattern: str
-    family: str
+class Kernel(msgspec.Struct, frozen=True, kw_only=True):
+    """How the releases of kernels end that a family of distributions builds; `like` is the one whose files lie where the others' do."""
+
+    pattern: str = ""
+    family: str = ""
+    like: str = ""
     source: str = ""
 
 
+def kernels_builder(release: str) -> Kernel:
+    """The family of distributions ("debian") that builds kernels of such a release, and whom they are like; empty where nobody knows. Raises KnowledgeError."""
+    rows = tables.rows("distributions", "kernel", Kernel)
+    return next((row for row in rows if re.search(row.pattern, release)), Kernel())
+
+
 def family_of_kernel(release: str) -> str:
-    """The family of distributions ("debian") that builds kernels of such a release; "" where nobody knows. Raises KnowledgeError."""
-    rows = tables.rows("distributions", "kernel", _Kernel)
-    return next((row.family for row in rows if re.search(row.pattern, release)), "")
+    """The family alone; "" where nobody knows. Raises KnowledgeError."""
+    return kernels_builder(release).family
 
 
 def as_image(name: str) -> str:

@@ -109,6 +109,7 @@ class _Key(msgspec.Struct, frozen=True, kw_only=True):
     distro: str
     ids: list[str] = []
     key: str = ""
+    dkms: str = ""
     newest: str = ""
     enroll: Commands = []
 
@@ -221,21 +222,23 @@ def enrolment(at: Provider) -> Commands:
     return next((row.enroll for row in rows if at.key_row and row.distro == at.key_row), [])
 
 
-def module_key(distribution: str) -> tuple[str, str]:
+def module_key(distribution: str, by_dkms: bool = False) -> tuple[str, str]:
     """The public half of the key by which a distribution's tools sign modules built on the machine; "" where nobody knows.
 
-    Where each build has a key of its own the second value holds patterns of their files, of which the newest is the key.
+    The second value holds patterns of files, of which the newest is the key: where each build has one of its own, or where the
+    distribution is not known.
 
     Args:
-        distribution: the ID of its os-release.
+        distribution: the ID of its os-release; "" where nobody tells it.
+        by_dkms: DKMS built the module, beside which the distribution has tools of its own.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
     rows = tables.rows("distro_drivers", "secure_boot", _Key)
-    row = next((row for row in rows if distribution and distribution in row.ids), None)
-    return (row.key, row.newest) if row is not None else ("", "")
+    row = next((row for row in rows if (distribution in row.ids if distribution else row.distro == "all")), _Key(distro=""))
+    return (by_dkms and row.dkms) or row.key, row.newest
 
 
 def _is_listed(release: str, releases: list[str]) -> bool:

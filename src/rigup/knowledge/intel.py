@@ -1,8 +1,12 @@
 """Which Intel GPUs PyTorch's XPU builds are made for."""
 
+from collections.abc import Collection
+
 import msgspec
 
 from rigup.knowledge import tables
+
+_ZERO = "ze"  # in the names of Level Zero's packages everywhere: libze1, oneapi-level-zero
 
 
 class _Device(msgspec.Struct, frozen=True):
@@ -69,6 +73,12 @@ def compute_packages(distribution: str, release: str) -> Compute | None:
     """
     rows = (row for row in tables.rows("intel_xpu", "compute", Compute) if distribution in row.ids)
     return next((row for row in rows if not row.releases or release in row.releases), None)
+
+
+def missing_beside(installed: Collection[str]) -> list[str]:
+    """What is missing of a distribution's packages of which some are installed; [] for none, and where none of Level Zero's is known to be there."""
+    rows = (row for row in tables.rows("intel_xpu", "compute", Compute) if any(name in installed for name in row.packages if _ZERO in name))
+    return [name for row in list(rows)[:1] for name in row.packages if name not in installed]
 
 
 class _Kernel(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ class PackageManager(msgspec.Struct, frozen=True, kw_only=True):
         refresh: read the sources anew before that; empty where the manager does so by itself.
         held: prints what is kept from updates, a name a line; empty where files of `settings` hold that.
         hold, unhold: the names follow.
+        keeper: installs what `keep` needs. keep, let_go: hold all installed packages whose names hold {name}, and let them go again.
         compiler, python_headers: what compiles C++, and what a module of the system's Python is compiled against.
         python_venv: the package of venv where Python comes without it.
         settings: its files, and folders of files, for sources, keys, preferences and locks.
@@ -36,6 +37,9 @@ class PackageManager(msgspec.Struct, frozen=True, kw_only=True):
     held: list[str] = []
     hold: list[str] = []
     unhold: list[str] = []
+    keeper: list[str] = []
+    keep: list[str] = []
+    let_go: list[str] = []
     settings: list[str] = []
     compiler: list[str] = []
     python_headers: str = ""

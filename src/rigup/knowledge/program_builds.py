@@ -25,6 +25,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     form: str = ""
     option: str = ""
     option_amd: str = ""
+    option_vulkan: str = ""
     vulkan: bool = False
     rocm: bool = False
     windows: str = ""

@@ -51,6 +51,7 @@ _OF_KIND = {
     },
     ("shorter-context-of-ollamas-service", "tokens"): r"\d{3,8}",
     ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run",
+    ("resume-node", "node"): _WORD,
     ("reset-gpu", "index"): _NUMBERED,
     ("switch-mig-on", "index"): _NUMBERED,
     ("remove-mig-instances", "index"): _NUMBERED,

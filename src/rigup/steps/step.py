@@ -151,6 +151,9 @@ def _own_words(argv: tuple[str, ...], params: dict[str, str], distribution: str)
         "@remove": system.remove,
         "@upgrade": system.upgrade,
         "@initramfs": system.initramfs,
+        "@keeper": system.keeper,
+        "@keep:{name}": system.keep,
+        "@let-go:{name}": system.let_go,
         "@headers": [headers_package(params.get("kernel", ""), system)],
     }
     return tuple(replacement for word in argv for replacement in own.get(word, [word]))

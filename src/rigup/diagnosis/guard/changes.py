@@ -156,6 +156,15 @@ def _of_the_variant(argv: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{word}+{index[1]}" if _RELEASE.fullmatch(word) else word for word in kept)
 
 
+def where_options_are_read(steps: list[Step], setting: Setting) -> list[Step]:
+    """What starts a program in a pod, or the web UI, is no command of a person's."""
+    starter = "webui-user.bat" if setting.system == "windows" else "webui-user.sh"
+    kind, named = ("option-of-pod", {}) if setting.pod else ("option-of-web-ui", {"file": starter})
+    if not setting.pod and not setting.web_ui:
+        return steps
+    return [make(kind, {"option": step.params["option"], **named}) if step.kind == "program-option" else step for step in steps]
+
+
 def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     """Without a version and an index pip puts the newest torch, for another CUDA, in place of the one that is there."""
     plain = ("install-again", "install-package-again", "upgrade-package")
@@ -207,6 +216,8 @@ def with_last_branches(steps: list[Step], setting: Setting) -> list[Step]:
 
 def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     """On a node that runs others' jobs nothing is stopped under them, nor anywhere under a run that goes on."""
+    if setting.drained and any(step.kind in _ENDS_WORK or step.restart for step in steps):
+        return [*steps, make("resume-node", {"node": setting.drained})]
     first = "drain-node" if setting.shared else "let-work-end" if setting.busy else ""
     ends = (step for step in steps if step.kind in _ENDS_WORK or step.restart)
     if first and not all(_is_idle(step, setting) for step in ends):
@@ -232,6 +243,7 @@ CHANGES: tuple[Change, ...] = (
     named_by_node,
     with_windows_words,
     typed,
+    where_options_are_read,
     no_torch_unasked,
     with_the_audio_that_is_there,
     without_what_was_compiled_for_it,

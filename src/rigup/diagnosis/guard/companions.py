@@ -72,5 +72,7 @@ def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> lis
 
 def seen_by_a_kernel_anew(steps: list[Step], setting: Setting) -> list[Step]:
     """A notebook's kernel goes on with what it has imported, whatever pip puts in its place."""
-    exchanged = any("--force-reinstall" in argv for step in steps for argv in step.commands)
+    exchanged = any(
+        "--force-reinstall" in argv or (step.kind == "install-packages" and "==" in argv[-1]) for step in steps for argv in step.commands
+    )
     return [*steps, make("restart-notebook", {})] if setting.cells and exchanged else steps

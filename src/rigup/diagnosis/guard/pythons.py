@@ -15,7 +15,7 @@ def made_by(steps: list[Step], setting: Setting) -> tuple[str, ...]:
     if any(step.kind == NATIVE for step in steps):
         return ("conda", "run", "-n", "native", "python")
     if any(step.kind == "install-native-python" for step in steps):
-        return ("python",)
+        return ("native/bin/python",)
     made = next((step.params for step in steps if step.kind == "new-environment"), None)
     if made is None or not made["python"].replace(".", "").isdigit():
         return ()

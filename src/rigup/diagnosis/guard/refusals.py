@@ -49,6 +49,11 @@ def slot_that_such_a_board_has_not(step: Step, setting: Setting) -> bool:
     return step.kind == "slot-of-processor" and setting.old_board
 
 
+def slot_of_a_module(step: Step, setting: Setting) -> bool:
+    """What is screwed onto a board with its neighbours has no slot of its own, no riser and no cables."""
+    return setting.module and step.kind in ("other-slot", "exchange-riser", "leave-the-slot", "separate-power-cables")
+
+
 def newer_than_a_last_branch(step: Step, setting: Setting) -> bool:
     """A driver of a legacy branch was chosen for its card: no newer one drives that."""
     return step.kind == "newer-driver" and setting.branch in last_branches()[:-1]
@@ -101,6 +106,7 @@ REFUSALS: tuple[Callable[[Step, Setting], bool], ...] = (
     conda_where_pip_keeps_the_packages,
     group_that_holds_already,
     slot_that_such_a_board_has_not,
+    slot_of_a_module,
     newer_than_a_last_branch,
     modules_of_linux_on_windows,
     tools_of_unix_on_windows,

@@ -93,6 +93,9 @@ class Setting(NamedTuple):
         lent: what a provider lends of the machine: "notebook", "container", or "machine", of which all but the card is in the person's hands.
         node: the finding's, as a cluster names it.
         slurm: jobs of Slurm are shown.
+        web_ui: the web UI of Stable Diffusion is at work, which reads its options in a file.
+        drained: the node that Slurm is shown to give no jobs any more.
+        module: a card is a module on a board, and in no slot.
         cells: cells of a notebook are shown.
         xformers: it is among the packages.
         programs: whose messages are seen: those of the finding first, others where no torch is shown.
@@ -150,6 +153,9 @@ class Setting(NamedTuple):
     lent: str = ""
     node: str = ""
     slurm: bool = False
+    web_ui: bool = False
+    drained: str = ""
+    module: bool = False
 
     @property
     def inside(self) -> bool:
@@ -202,6 +208,9 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         lent=_lent(facts),
         node=finding.place.node,
         slurm=bool(facts.of(JobRequest) or facts.heard(*_SLURM)),
+        drained=_drained(finding, facts),
+        web_ui=bool(facts.heard("webui-in-a-path")),
+        module=bool(facts.heard("module-of-a-board-named")),
         cells=bool(facts.heard("notebook-cell-shown")),
         xformers=bool(facts.heard("xformers-in-use")) or any(package.get("name") == "xformers" for package in facts.of(Package)),
         audio=bool(facts.heard(*_WITH_AUDIO)) or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
@@ -232,6 +241,13 @@ def _lent(facts: Facts) -> str:
     if own or facts.heard("works-on-a-lent-machine"):
         return ""
     return next((kind for kind, ids in _LENT.items() if facts.heard(*ids)), "machine" if facts.heard(*_CLOUD) else "")
+
+
+def _drained(finding: Finding, facts: Facts) -> str:
+    """The finding's node, or the only one that Slurm was asked for, where one is drained."""
+    drained, asked = facts.heard("slurm-node-is-drained"), facts.heard("slurm-node-asked-for")
+    named = {str(symptom.get("node")) for symptom in (*drained, *asked) if symptom.get("node")}
+    return "" if not drained else finding.place.node if finding.place.node in named else named.pop() if len(named) == 1 else ""
 
 
 def _project(facts: Facts) -> str:

@@ -20,6 +20,8 @@ from rigup.steps import Commands, Step, make
 
 _HERE = ("here", "kernel")
 _OF_THE_DRIVER = lazy_regex(r"(?:lib32-)?nvidia(?:-open|-lts|-open-lts|-dkms|-open-dkms|-utils)?|(?:lib32-)?opencl-nvidia")
+_HIPS_COMPILER = 'HIPCXX="$(hipconfig -l)/clang" HIP_PATH="$(hipconfig -R)"'  # as llama.cpp's docs/build.md has it
+_FABRIC = lazy_regex(r"nvidia-fabric-?manager(?:-\d{3})?")
 _TOOLKITS = ("install-container-toolkit", "set-up-nodes", "set-up-k3s-nodes")
 
 
@@ -134,27 +136,30 @@ def _source(_step: Step, setting: Setting) -> Commands:
 
 
 def _fabric(step: Step, setting: Setting) -> Commands:
-    """The manager itself, from whom the distribution gets the branch, at the driver's very version; never what brings a driver along."""
-    version = step.params["version"]
+    """The manager itself at the driver's very version, from whom the distribution gets the branch, else as its family does; never what brings a driver along."""
+    version, manager = step.params["version"], package_manager(setting.family)
     branch = version.partition(".")[0]
     at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution else None
     recipe = driver_recipes.recipe(at, branch, module_for(branch, setting.isas), "desktop") if at else None
-    commands = driver_recipes.fabric_manager(recipe.provider, branch) if recipe else []
-    if at is None or not commands:
+    providers = (*((recipe.provider,) if recipe else ()), *((manager.family,) if manager else ()))
+    ways = (driver_recipes.fabric_manager(provider, branch) for provider in providers)
+    argv = next((commands[0] for commands in ways if commands and any("fabric" in word for word in commands[0])), [])
+    if manager is None or not argv:
         return ()
-    between = "=" if commands[0][0] == "apt-get" else "-"
-    spelt_argvs = driver_recipes.spelt(commands[:1], at, branch, setting.machine, setting.kernel, setting.release)
-    return tuple(
-        tuple(f"{word}{between}{version}*".replace("cuda-drivers-", "nvidia-") if "fabric" in word else word for word in argv)
-        for argv in spelt_argvs
-    )
+    between = "=" if manager.family == "debian" else "-"
+    names = [word.replace("{branch}", branch).replace("cuda-drivers-", "nvidia-") for word in argv if "{" in word or "nvidia" in word]
+    there = next((name for name in sorted(setting.packages) if _FABRIC.fullmatch(name)), "")
+    return ((*manager.older, *(f"{there or name}{between}{version}*" if "fabric" in name else name for name in names)),)
 
 
 def _build_commands(step: Step, _setting: Setting) -> Commands:
     """In the folder of its sources, by the options of the step; of other programs the way is their own."""
     if step.params["program"] != "llama.cpp":
         return ()
-    return (("cmake", "-B", "build", *step.params["option"].split()), ("cmake", "--build", "build", "--config", "Release"))
+    folder = step.params.get("folder") or ("build-vulkan" if step.kind == "compile-for-vulkan" else "build")
+    options = ("-B", folder, *step.params["option"].split())
+    configure = ("sh", "-c", f"{_HIPS_COMPILER} cmake {' '.join(options)}") if "-DGGML_HIP=ON" in options else ("cmake", *options)
+    return (configure, ("cmake", "--build", folder, "--config", "Release"))
 
 
 def _update(step: Step, setting: Setting) -> Commands:
@@ -177,6 +182,7 @@ _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "install-module-flavour": _flavour,
     "compile-program": _build_commands,
     "compile-for-vulkan": _build_commands,
+    "compile-for-sibling": _build_commands,
     "update-to": _update,
     "install-build-for-vulkan": _build_for_vulkan,
 }

@@ -107,9 +107,9 @@ def python_of_conda(text: Text) -> Statements:
     for hit in text.each(r"^[ \t]{0,30}platform : osx-(?P<machine>64|arm64)[ \t]*$"):
         yield hit.states(PythonEnv, machine="x86_64" if hit["machine"] == "64" else "arm64")
     for hit in text.each(
-        r"platform\.machine\(\)[^\n]{0,12}[ \t]*\n?[ \t]{0,8}(?:# ?)?(?:Out ?\[\d{1,4}\]: ?)?['\"]?(?P<machine>x86_64|arm64)['\"]?[ \t]*$"
+        r"platform\.machine\(\)[^\n]{0,12}[ \t]*\n?[ \t]{0,8}(?:# ?)?(?:Out ?\[\d{1,4}\]: ?)?(?:(?P<version>3\.\d{1,2}\.\d{1,2}) )?['\"]?(?P<machine>x86_64|arm64)['\"]?[ \t]*$"
     ):
-        yield hit.states(PythonEnv, machine=hit["machine"])
+        yield hit.states(PythonEnv, **hit.found())
 
 
 @reads(adds=(World, Platform), marks=("linuxkit", "orbstack"), rank=0)

@@ -144,7 +144,7 @@ def _package(hit: Hit, manager: str) -> Iterator[Package]:
 # dpkg -l: "ii  nvidia-driver-535  535.129.03-0ubuntu1  amd64  …"
 _GPU_PACKAGE = (
     r"(?:lib)?(?:nvidia|cuda|cudnn|nccl|xserver-xorg-video-nvidia|rocm|rocr|hip|amdgpu|hsa|comgr|rocblas|miopen|migraphx"
-    r"|rocminfo|rocm-smi|kmod-nvidia|akmod-nvidia|dkms|nvidia-container|intel-opencl|intel-level-zero|level-zero|xpu)[\w.+:-]{0,80}"
+    r"|rocminfo|rocm-smi|kmod-nvidia|akmod-nvidia|dkms|nvidia-container|intel-opencl|intel-level-zero|level-zero|ze\d|ze-intel|xpu)[\w.+:-]{0,80}"
 )
 _DPKG = (
     r"^[> \t]{0,40}(?P<state>[uirph][a-zA-Z][RU]?)[ \t]{1,10}(?P<name>"
@@ -156,7 +156,7 @@ _APT = (
 )
 _RPM = (
     r"^[> \t]{0,40}(?P<name>(?:x11-drv-|xorg-x11-drv-)?"
-    r"(?:(?:k|ak)mod-)?(?:nvidia|cuda|rocm|hip|amdgpu|hsa|rocblas|miopen|libnvidia)[\w.+]*(?:-[a-z][\w.+]*){0,5}(?:-\d[\w.]{0,30}-\d[\w.]{0,30}\.(?:x86_64|aarch64))?)-(?P<version>(?:\d:)?\d[\w.+~]{0,60}-\d[\w.+~]{0,60})\.(?:x86_64|noarch|aarch64|i686)[ \t]*$"
+    r"(?:(?:k|ak)mod-)?(?:nvidia|cuda|rocm|hip|amdgpu|hsa|rocblas|miopen|libnvidia|intel-(?:level|compute|opencl)|oneapi-level)[\w.+]*(?:-[a-z][\w.+]*){0,5}(?:-\d[\w.]{0,30}-\d[\w.]{0,30}\.(?:x86_64|aarch64))?)-(?P<version>(?:\d:)?\d[\w.+~]{0,60}-\d[\w.+~]{0,60})\.(?:x86_64|noarch|aarch64|i686)[ \t]*$"
 )
 _PACMAN = r"^[> \t]{0,40}(?:local/)?(?P<name>(?:lib32-)?(?:nvidia|cuda|cudnn|rocm|hip|hsa|lib32-nvidia|opencl-nvidia|rocblas|miopen)[\w.+-]{0,60}) (?P<version>(?:\d:)?\d[\w.+]{0,40}-\d{1,3}(?:\.\d)?)(?: \[installed\])?[ \t]*$"
 
@@ -201,6 +201,8 @@ def chosen_packages(text: Text) -> Statements:
     marks=(
         "ii  ",
         "ii nvidia",
+        "ii intel-",
+        "ii libze",
         "rc  ",
         "iU  ",
         "iF  ",

@@ -170,4 +170,4 @@ def python_of_its_own_kind(
         "bare": None if named else "bare",
         "asked_code": code_that_asks(asked) or None,
     }
-    return {"of_conda": release if shown else None, "python": None if shown else release, "machine": "arm64", **again}
+    return {"of_conda": release if shown else None, "python": None if shown else release, "native": release, "machine": "arm64", **again}

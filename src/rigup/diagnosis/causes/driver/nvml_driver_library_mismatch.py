@@ -98,9 +98,9 @@ def module_of_the_log_is_not_the_packages(
 
 
 @mends("nvml-driver-library-mismatch")
-def whether_one_driver_is_there(by_itself: Symptom | None = seen("system-updated-itself")) -> Params:
-    """Mostly the module is of before an update, and is loaded anew; one that came unasked comes again, unless the packages are held."""
-    return {"free": "driver"} if by_itself is None else {"same": "driver", "held": "nvidia"}
+def whether_one_driver_is_there(updated: Symptom | None = seen(tag="driver-packages-updated")) -> Params:
+    """Mostly the module is of before an update, and is loaded anew; an update that came unasked comes again, unless the packages are held."""
+    return {"free": "driver"} if updated is None else {"same": "driver", "held": "nvidia"}
 
 
 @mends("nvml-driver-library-mismatch")

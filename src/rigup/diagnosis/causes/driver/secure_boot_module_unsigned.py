@@ -4,8 +4,9 @@ from rigup.diagnosis.causes.driver.modules import NOVA
 from rigup.diagnosis.causes.pci import NVIDIA
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.knowledge.distributions import kernels_builder
 from rigup.knowledge.driver_recipes import module_key
-from rigup.machine.kinds import Distribution, DkmsTree, Driver, GraphicsSwitch, KernelModule, PciDevice, Platform, Symptom
+from rigup.machine.kinds import Distribution, DkmsBuild, DkmsTree, Driver, GraphicsSwitch, KernelModule, PciDevice, Platform, Symptom
 
 
 @rule("secure-boot-module-unsigned", "likely")
@@ -57,9 +58,15 @@ def unsigned_as_people_say(
 
 
 @mends("secure-boot-module-unsigned")
-def key_of_the_distribution(system: Distribution) -> Params:
-    """Where its tools keep the key that signs what is built on the machine."""
-    key, newest = module_key(str(system.id))
+def key_of_the_distribution(
+    system: Distribution | None = None,
+    platform: Platform | None = None,
+    tree: DkmsTree | None = one(registered=True),
+    build: DkmsBuild | None = None,
+) -> Params:
+    """Where its tools keep the key that signs what is built on the machine; the kernel's release tells whose they are, too."""
+    name = str((system and system.get("id")) or kernels_builder(str((platform and platform.get("release")) or "")).like)
+    key, newest = module_key(name, by_dkms=tree is not None or build is not None)
     return {"key": key or None, "keys": newest or None}
 
 

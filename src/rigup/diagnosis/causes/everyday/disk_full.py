@@ -69,4 +69,9 @@ def disk_that_is_full(
 def disk_that_has_room(knew: Params, rooms: Every[DiskSpace] = every(DiskSpace)) -> Params:
     """The one with most of it, where that is enough for a model or a build."""
     free = _roomiest(rooms)
-    return {"roomy": free.path} if free is not None and free.path != knew.get("path") else {}
+    if free is None or free.path == knew.get("path"):
+        return {}
+    name = str(knew.get("variable") or knew.get("temporary") or "")
+    folder = f"{free.path.rstrip('/')}/{name.lower()}" if name and free.path.startswith("/") else None
+    hub = {"hub": name, "variable": None} if folder and name == "HF_HOME" else {}
+    return {"roomy": free.path, "new": folder, **hub}

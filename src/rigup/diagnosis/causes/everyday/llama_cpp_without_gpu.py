@@ -30,7 +30,10 @@ def options_of_its_build(
         return {}
     option = f"-DGGML_{backend}=ON"
     if python is None:
-        return {"program": "llama.cpp", "build": option}
+        return {
+            "program": "llama.cpp",
+            **({"nvcc": "nvcc", "cuda_build": option} if backend == "CUDA" and kit is None else {"build": option}),
+        }
     system = str(platform.get("system", "linux")) if platform is not None else "linux"
     asks = code_that_asks("llama_cpp")
     return {"package": "llama-cpp-python", "option": option, "vendor": vendor, "system": system, "asks": asks}

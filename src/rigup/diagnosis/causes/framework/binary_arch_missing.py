@@ -11,7 +11,7 @@ from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule
 from rigup.knowledge.chips import isa_order, runs_on, why_not
 from rigup.knowledge.program_builds import Program, is_package, least_card, plain_name, program_of
 from rigup.knowledge.rocm import override_for
-from rigup.machine.kinds import Gpu, Platform, Symptom, Torch, Variable
+from rigup.machine.kinds import Gpu, Platform, Symptom, Toolkit, Torch, Variable
 
 _SERVERS_NAMED = {
     "tensorflow-on-hip-shown": "TensorFlow",
@@ -258,6 +258,7 @@ def how_to_get_code_for_the_card(
     platform: Platform | None = None,
     old: Symptom | None = seen(tag="card-too-old-told"),
     refused: Symptom | None = seen(tag="card-too-old-told"),
+    kit: Toolkit | None = one(name="cuda"),
 ) -> Params:
     """Where the package has none for such a card, something else; else a newer release, or a build that is told the card; on AMD a sibling's code."""
     if refused is not None and refused.get("want"):
@@ -289,11 +290,15 @@ def how_to_get_code_for_the_card(
             "least": least_card(named)[0] or ", ".join(least_card(named)[1]),
             "plain": None,
         }
-    holes = {**plain, "vulkan": "Vulkan" if program and program.vulkan else None}
+    by_hand = program.option_vulkan if program and system != "windows" else ""
+    holes = {**plain, "vulkan": "Vulkan" if program and program.vulkan and not by_hand else None, "vulkan_build": by_hand or None}
     if isa.startswith("gfx"):
         return {**holes, "override": _override(isa, system), **_own_build(program, isa)}
     newer = named if program and program.pypi and (not isa or (of_today(isa) and isa not in program.failing)) else None
     planned = program is not None and not program.option and (not isa or (of_today(isa) and isa not in program.failing))
     by_plan = (program.wish or None) if program and planned and not newer else None
     chip = {"chip": None} if by_plan else {}
-    return {**holes, **upgrade("newer", newer), "wish": by_plan, **chip, **_by_pip(program, named, isa, system), **_own_build(program, isa)}
+    own = _own_build(program, isa)
+    if kit is None and "GGML_CUDA" in str(own.get("option")):
+        own |= {"nvcc": "nvcc", "cuda_build": own["option"], "option": None}
+    return {**holes, **upgrade("newer", newer), "wish": by_plan, **chip, **_by_pip(program, named, isa, system), **own}

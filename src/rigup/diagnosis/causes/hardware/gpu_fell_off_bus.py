@@ -88,3 +88,10 @@ def what_carries_the_power(
     """Two plugs on one cable give way at the peaks of a card that draws much; seven tenths of what it drew is a trial."""
     watts = int(drawn.watts) * 7 // 100 * 10 if drawn is not None else None
     return {"cables": "separate" if shared is not None else None, "watts": str(watts) if watts else None}
+
+
+@mends("gpu-fell-off-bus")
+@mends("gpu-hardware-init-failure")
+def who_exchanges_a_module(_module: Symptom = seen("module-of-a-board-named")) -> Params:
+    """What sits on a board with its neighbours is its maker's to exchange."""
+    return {"module": "GPU"}

@@ -1,7 +1,7 @@
 """Level Zero and Intel's compute runtime are not installed, so programs do not find the GPU."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule, seen, text_rule
-from rigup.knowledge.intel import compute_address, compute_packages
+from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen, text_rule
+from rigup.knowledge.intel import compute_address, compute_packages, missing_beside
 from rigup.machine.kinds import Account, Distribution, Gpu, Symptom, SystemPackage, Torch
 
 _DRIVERS = ("i915", "xe")
@@ -53,3 +53,10 @@ def packages_of_intels_runtime(distribution: Distribution | None = None) -> Para
     if source is not None:
         return {"provider" if source.setup else "alone": source.provider or "distribution", "packages": ", ".join(source.packages)}
     return {"address": compute_address("linux")}
+
+
+@mends("intel-compute-runtime-missing")
+def package_that_a_list_lacks(installed: Every[SystemPackage] = every(SystemPackage, state="installed")) -> Params:
+    """What is missing beside those of its kind that are there, whose source is known to the machine."""
+    missing = missing_beside({str(package.name) for package in installed})
+    return {"missing": ", ".join(missing), "packages": None, "address": None} if missing else {}

@@ -3,9 +3,9 @@
 import re
 
 from rigup.diagnosis.causes.library.cuda_packages import LIBRARY_PATH, jax_brings_its_own
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
 from rigup.knowledge.cuda import version_key
-from rigup.machine.kinds import Symptom, Torch, Variable
+from rigup.machine.kinds import Package, Symptom, Torch, Variable
 
 
 def _dotted(version: str) -> str:
@@ -51,6 +51,11 @@ def paddle_loads_an_older_cudnn(
     return found < was and {"built": built.built, "found": loaded.found}
 
 
+def _is_loaded(wheel: Package, found: str) -> bool:
+    """Whether a wheel of cuDNN is of the very release that was loaded: then no path brought another one."""
+    return str(wheel.name).startswith("nvidia-cudnn-cu") and bool(found) and f"{wheel.get('version')}.".startswith(f"{found}.")
+
+
 mends("cudnn-version-incompatible")(jax_brings_its_own)
 
 
@@ -76,3 +81,13 @@ def the_cudnn_that_it_was_built_with(
         "package": package,
         "system": release if "." in release and not own and not knew.get("jax") else None,
     }
+
+
+@mends("cudnn-version-incompatible")
+def wheel_that_is_loaded(knew: Params, wheels: Every[Package] = every(Package)) -> Params:
+    """Of the release that was loaded: no path brought another one, and the wheel itself is exchanged."""
+    release = _dotted(str(knew.get("built") or ""))
+    mine = next((wheel for wheel in wheels if _is_loaded(wheel, str(knew.get("found") or ""))), None)
+    if mine is None or "." not in release:
+        return {}
+    return {"package": f"{mine.name}=={'.'.join(release.split('.')[:2])}.*", "stray": None, "system": None}

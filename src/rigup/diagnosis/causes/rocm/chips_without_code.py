@@ -1,18 +1,21 @@
 """What mends a chip that nobody has code for: a sibling's code, another build, another way to the card."""
 
+import re
+
 from rigup.diagnosis.causes.grounds import symptoms_in
 from rigup.diagnosis.causes.rocm.torch_builds import amd_holes, torch_holes, without_a_gpu
 from rigup.diagnosis.causes.rocm.who_computes import boxed
 from rigup.diagnosis.causes.rocm_chips import inside_a_processor
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE
 from rigup.diagnosis.causes.services import service_of
-from rigup.diagnosis.rule import Params, one
+from rigup.diagnosis.rule import Params, one, seen
 from rigup.knowledge.amd_ways import last_rocm_for, newest_for_rocm, setting
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.program_builds import program_of
 from rigup.knowledge.rocm import override_facts, override_for
 from rigup.knowledge.torch_builds import build, newest_build
-from rigup.machine.kinds import Gpu, Torch
+from rigup.machine.kinds import Gpu, Symptom, Torch
 
 
 def _code_of(torch: Torch) -> list[str]:
@@ -28,7 +31,12 @@ def _server(knew: Params) -> str:
     return service_of(spoke.place.process) if spoke else ""
 
 
-def override_that_helps(knew: Params, torch: Torch | None = None) -> Params:
+def override_that_helps(
+    knew: Params,
+    torch: Torch | None = None,
+    own: Symptom | None = seen("llama-cpp-of-ones-own-build"),
+    built: Symptom | None = seen("targets-of-a-build-shown"),
+) -> Params:
     """A sibling's code, where the chip is known to run it, set where the program reads it; HIP on Windows reads no such variable."""
     isa, system = str(knew.get("isa") or ""), knew.get("system")
     row = override_for(isa)
@@ -42,6 +50,10 @@ def override_that_helps(knew: Params, torch: Torch | None = None) -> Params:
         return holes | {"container": f"-e {OVERRIDE}={row.value}"}
     if service := _server(knew):
         return holes | {"service": service, "name": OVERRIDE}
+    program = program_of(str(knew.get("program") or "")) if own or built else None
+    targets = re.findall(r"gfx\w{3,4}", str(built.get("code"))) if built else []
+    if program and program.option_amd and not runs_on(row.sibling, targets):
+        return holes | {"of_own_build": OVERRIDE, "own_build": program.option_amd.format(gfx=row.sibling)}
     native = newest_build(isa) if knew.get("by_torch") else None
     return holes | {"later" if native and not row.safe else "variable": OVERRIDE}
 
