@@ -73,6 +73,7 @@ AGAIN = [
     ("$ python -m pip install open_clip_torch", None),
     ("$ sudo python train.py", None),
     ("$ python", None),
+    ("$ python train.py --api-key sk-proj-abc123def456ghi789", None),
     ("$ cat slurm-12.out", None),
 ]
 

@@ -8,6 +8,7 @@ from rigup.diagnosis.wording import answered
 from rigup.knowledge.checks import is_repeatable
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Torch
+from rigup.machine.outward import outward_text
 from rigup.machine.runs import Run, runs
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text, typed_part
@@ -65,7 +66,7 @@ def _typed(line: int, session: Session, lines: list[str]) -> tuple[str, ...]:
         argv = tuple(words)
     except ValueError:
         return ()
-    return argv if is_repeatable(argv) else ()
+    return argv if is_repeatable(argv) and outward_text(text) == text else ()  # nobody types again what was taken out
 
 
 def _is_past(run: Run | None, last: dict[str, Run], failed: set[Run | None]) -> bool:

@@ -210,7 +210,9 @@ def what_does_not_fit(knew: Params) -> Params:
     if knew.get("codec"):
         return {}
     extension = str(knew.get("extension") or "")
-    named = extension if is_package(extension) else None
+    wheel = knew.get("wheel")
+    release = f"=={wheel.release}" if isinstance(wheel, Symptom) else ""  # the same one, for torch's own ABI
+    named = f"{extension}{release}" if is_package(extension) else None
     audio = "torchaudio" in (knew.get("companion"), knew.get("name"), knew.get("package")) and not knew.get("alone")
     return {
         "rebuilt": named,
