@@ -48,3 +48,10 @@ def test_any_text_is_read_without_an_error(tmp_path_factory, body):
     folder = tmp_path_factory.mktemp("any")
     (folder / "paste.txt").write_text("$ env | grep " + body, "utf-8")
     diagnose(str(folder))
+
+
+def test_what_a_script_sets_is_read_with_the_script(tmp_path):
+    body = "$ grep -E 'export|srun' ft.sbatch\nexport NCCL_SOCKET_IFNAME=eth0\nsrun python ft.py\n$ export NCCL_DEBUG=INFO\n"
+    (tmp_path / "paste.txt").write_text(body, "utf-8")
+    rows = diagnose(str(tmp_path))["machine"]["variables"]
+    assert {row["name"]: row.get("file") for row in rows} == {"NCCL_SOCKET_IFNAME": "ft.sbatch", "NCCL_DEBUG": None}

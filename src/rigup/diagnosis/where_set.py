@@ -7,6 +7,7 @@ from rigup.machine.store import Facts
 from rigup.steps import Step, StepError, make
 
 _AGAIN = "log-in-again"
+_OF_A_SCRIPT = "take-out-of-script"
 
 
 def taken_out(step: Step, finding: Finding, facts: Facts) -> list[Step]:
@@ -14,13 +15,15 @@ def taken_out(step: Step, finding: Finding, facts: Facts) -> list[Step]:
     steps: list[Step] = []
     if step.kind == "unset-variable":
         steps = [_variable(step.params["name"], file) for file in _files(step.params["name"], finding, facts)]
-        steps += [make(_AGAIN, {})] if steps else []
+        steps += [make(_AGAIN, {})] if any(kept.kind != _OF_A_SCRIPT for kept in steps) else []
     elif step.kind == "take-off-loader-path":
         steps = [_folder(step.params["path"], file) for file in _lists(step.params["path"], finding, facts)]
     return steps
 
 
 def _variable(name: str, file: str) -> Step:
+    if not file.startswith("/"):
+        return make(_OF_A_SCRIPT, {"name": name, "script": file})
     kind = "take-out-variable-as-root" if file.startswith("/etc/") else "take-out-variable"
     return make(kind, {"name": name, "file": file})
 
@@ -53,6 +56,6 @@ def _fit(files: set[str]) -> list[str]:
 
 def _makes(file: str) -> bool:
     try:
-        return bool(_folder("/x", file))
+        return bool(_folder("/x", file) if file.startswith("/") else _variable("X", file))
     except StepError:
         return False

@@ -5,6 +5,7 @@ import re
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import UnlistedVendor, UnloadedModule, Variable
 from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.values import says
 from rigup.machine.texts import Text
 
 _GREP = r" *\| *(?:sudo )?[ez]?grep(?P<options>(?: +-{1,2}[\w=-]{1,20}){0,4}) +(?P<wish>'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|[^\s|'\"]{1,60})[ \t]*$"
@@ -84,6 +85,23 @@ def grepped_variables(text: Text) -> Statements:
         for name in _OF_GPUS:
             if name not in shown and any(re.search(word, name, flags) for word in words):
                 yield hit.states(Variable, name=name, value=None)
+
+
+_OF_A_SCRIPT = r"^[^\n]{0,80}?[$#%] ?(?:cat|e?grep|head|tail|less|sed)\b(?:'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|[^\n|;>'\"]){0,120}? (?P<file>[\w][\w./-]{0,80}\.(?:sbatch|slurm|batch|job|sh))[ \t]*$"
+_EXPORTED = lazy_regex(r"[ \t]{0,8}(?:\d{1,4}[:-])?export ([A-Za-z_]\w{0,80})=([^\s#;]{0,200})")
+
+
+@reads(marks=("\nexport ", ":export "), adds=(Variable,), process="shell", rank=-1)
+def variables_of_a_script(text: Text) -> Statements:
+    """`cat ft.sbatch`, and what the script sets, up to the next prompt."""
+    for hit in text.each(_OF_A_SCRIPT):
+        start = hit.match.end() + 1
+        for line in text.body[start:].split("\n", _MOST_LINES)[:_MOST_LINES]:
+            if _PROMPT.match(line.strip()) and not line.lstrip().startswith("#"):
+                break
+            if found := _EXPORTED.match(line):
+                yield from says(text, Variable, start, name=found[1], value=found[2].strip("'\""), file=hit["file"])
+            start += len(line) + 1
 
 
 def _assigned(body: str, start: int) -> set[str] | None:

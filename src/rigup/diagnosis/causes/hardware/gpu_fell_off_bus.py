@@ -1,6 +1,7 @@
 """A GPU no longer answers on the bus."""
 
 from rigup.diagnosis.causes.pci import on_first_bus
+from rigup.diagnosis.causes.hardware.board_modules import who_exchanges_a_module
 from rigup.diagnosis.rule import Params, Verdict, mends, rule, seen
 from rigup.knowledge.pcie import generation_of
 from rigup.language import _
@@ -90,8 +91,4 @@ def what_carries_the_power(
     return {"cables": "separate" if shared is not None else None, "watts": str(watts) if watts else None}
 
 
-@mends("gpu-fell-off-bus")
-@mends("gpu-hardware-init-failure")
-def who_exchanges_a_module(_module: Symptom = seen("module-of-a-board-named")) -> Params:
-    """What sits on a board with its neighbours is its maker's to exchange."""
-    return {"module": "GPU"}
+mends("gpu-fell-off-bus")(who_exchanges_a_module)

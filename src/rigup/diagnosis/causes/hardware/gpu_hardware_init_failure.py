@@ -1,8 +1,9 @@
 """A GPU does not start: its own firmware does not come up."""
 
+from rigup.diagnosis.causes.hardware.board_modules import who_exchanges_a_module
 from rigup.diagnosis.causes.pci import on_first_bus
 from rigup.diagnosis.causes.places import inside
-from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rule import Verdict, mends, one, rule, seen
 from rigup.machine.kinds import Gpu, Platform, Symptom
 
 
@@ -75,3 +76,6 @@ def amdgpu_gives_up(
 ) -> Verdict:
     """amdgpu could not start the card; where a firmware file is missing, or there was no room for it, that is why."""
     return file is None and room is None and not (platform and platform.get("hypervisor"))
+
+
+mends("gpu-hardware-init-failure")(who_exchanges_a_module)

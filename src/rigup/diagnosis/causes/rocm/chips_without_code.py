@@ -52,7 +52,7 @@ def override_that_helps(
         return holes | {"service": service, "name": OVERRIDE}
     program = program_of(str(knew.get("program") or "")) if own or built else None
     targets = re.findall(r"gfx\w{3,4}", str(built.get("code"))) if built else []
-    if program and program.option_amd and not runs_on(row.sibling, targets):
+    if program and program.option_amd and row.sibling and not runs_on(row.sibling, targets):
         return holes | {"of_own_build": OVERRIDE, "own_build": program.option_amd.format(gfx=row.sibling)}
     native = newest_build(isa) if knew.get("by_torch") else None
     return holes | {"later" if native and not row.safe else "variable": OVERRIDE}
