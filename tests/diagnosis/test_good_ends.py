@@ -67,7 +67,9 @@ def test_a_torch_for_the_processor_is_right_where_somebody_says_that_there_is_no
 
 def test_what_is_left_of_a_failed_command_of_modprobe_names_no_cause_of_its_own(tmp_path):
     left = "module nvidia: retcode 1\nmodprobe: ERROR: could not insert 'nvidia': Invalid argument\n"
-    failed = "modprobe: ERROR: ../libkmod/libkmod-module.c:1047 command_do() Error running install command 'modprobe -i nvidia-current ' for "
+    failed = (
+        "modprobe: ERROR: ../libkmod/libkmod-module.c:1047 command_do() Error running install command 'modprobe -i nvidia-current ' for "
+    )
     assert verdict(f"$ sudo modprobe nvidia\n{failed}{left}", tmp_path)["findings"] == []
     built = verdict("$ sudo modprobe nvidia\nmodprobe: ERROR: could not insert 'nvidia': Exec format error\n", tmp_path)["findings"]
     assert built[0]["cause"] == "kernel-module-not-built"

@@ -1,5 +1,8 @@
 """Steps that name what the text shows: the kernel, the key's file, the group's number, the compilers of the release; each from both sides."""
 
+import os
+import subprocess
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,9 +142,17 @@ def test_the_keys_file_is_enrolled_before_the_restart(tmp_path, system, more, ke
     assert "systemctl reboot" in lines[1]
 
 
-def test_a_system_that_nobody_names_has_no_key_file(tmp_path):
+def test_on_a_system_that_nobody_names_the_newest_key_that_is_there_is_enrolled(tmp_path):
     [finding] = findings(tmp_path, LOCKED.format(system="", more=""))
-    assert not any("mokutil" in line for line in commands(finding))
+    [enrol] = [line for line in commands(finding) if "mokutil" in line]
+    folder = tmp_path / "dkms"
+    folder.mkdir()
+    (folder / "mok.pub").write_text("key")
+    (tmp_path / "mokutil").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "mokutil").chmod(0o755)
+    here = enrol.removeprefix("sudo ").replace("/var/lib/dkms", str(folder))
+    ran = subprocess.run(["sh", "-c", here], capture_output=True, text=True, check=True, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert ran.stdout.split() == ["--import", str(folder / "mok.pub")]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A GPU no longer answers on the bus."""
 
-from rigup.diagnosis.causes.pci import on_first_bus
 from rigup.diagnosis.causes.hardware.board_modules import who_exchanges_a_module
+from rigup.diagnosis.causes.pci import on_first_bus
 from rigup.diagnosis.rule import Params, Verdict, mends, rule, seen
 from rigup.knowledge.pcie import generation_of
 from rigup.language import _
