@@ -144,14 +144,15 @@ def test_the_keys_file_is_enrolled_before_the_restart(tmp_path, system, more, ke
 
 def test_on_a_system_that_nobody_names_the_newest_key_that_is_there_is_enrolled(tmp_path):
     [finding] = findings(tmp_path, LOCKED.format(system="", more=""))
-    [enrol] = [line for line in commands(finding) if "mokutil" in line]
+    argvs = [argv for way in finding["fixes"] for step in way["steps"] for argv in step["commands"]]
+    [enrol] = [argv for argv in argvs if "mokutil" in " ".join(argv)]
     folder = tmp_path / "dkms"
     folder.mkdir()
     (folder / "mok.pub").write_text("key")
     (tmp_path / "mokutil").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "mokutil").chmod(0o755)
-    here = enrol.removeprefix("sudo ").replace("/var/lib/dkms", str(folder))
-    ran = subprocess.run(["sh", "-c", here], capture_output=True, text=True, check=True, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    here = [word.replace("/var/lib/dkms", str(folder)) for word in enrol]
+    ran = subprocess.run(here, capture_output=True, text=True, check=True, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     assert ran.stdout.split() == ["--import", str(folder / "mok.pub")]
 
 

@@ -21,6 +21,7 @@ from rigup.steps import Commands, Step, make
 _HERE = ("here", "kernel")
 _OF_THE_DRIVER = lazy_regex(r"(?:lib32-)?nvidia(?:-open|-lts|-open-lts|-dkms|-open-dkms|-utils)?|(?:lib32-)?opencl-nvidia")
 _HIPS_COMPILER = 'HIPCXX="$(hipconfig -l)/clang" HIP_PATH="$(hipconfig -R)"'  # as llama.cpp's docs/build.md has it
+_HIPS_COMPILER_ON_WINDOWS = ("-G", "Ninja", "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Release")
 _FABRIC = lazy_regex(r"nvidia-fabric-?manager(?:-\d{3})?")
 _TOOLKITS = ("install-container-toolkit", "set-up-nodes", "set-up-k3s-nodes")
 
@@ -152,14 +153,22 @@ def _fabric(step: Step, setting: Setting) -> Commands:
     return ((*manager.older, *(f"{there or name}{between}{version}*" if "fabric" in name else name for name in names)),)
 
 
-def _build_commands(step: Step, _setting: Setting) -> Commands:
+def _build_commands(step: Step, setting: Setting) -> Commands:
     """In the folder of its sources, by the options of the step; of other programs the way is their own."""
     if step.params["program"] != "llama.cpp":
         return ()
     folder = step.params.get("folder") or ("build-vulkan" if step.kind == "compile-for-vulkan" else "build")
     options = ("-B", folder, *step.params["option"].split())
-    configure = ("sh", "-c", f"{_HIPS_COMPILER} cmake {' '.join(options)}") if "-DGGML_HIP=ON" in options else ("cmake", *options)
-    return (configure, ("cmake", "--build", folder, "--config", "Release"))
+    return (_configure(options, setting.system), ("cmake", "--build", folder, "--config", "Release"))
+
+
+def _configure(options: tuple[str, ...], system: str) -> tuple[str, ...]:
+    """HIP's own compiler builds for AMD; on Windows its folder has to stand in PATH."""
+    if "-DGGML_HIP=ON" not in options:
+        return ("cmake", *options)
+    if system == "windows":
+        return ("cmake", *options, *_HIPS_COMPILER_ON_WINDOWS)
+    return ("sh", "-c", f"{_HIPS_COMPILER} cmake {' '.join(options)}")
 
 
 def _update(step: Step, setting: Setting) -> Commands:
