@@ -66,3 +66,12 @@ def test_what_a_build_was_configured_without_is_shown_first(tmp_path):
     )
     assert quoted(tmp_path, text, "binary-arch-missing")[0] == "GGML_CUDA:BOOL=OFF"
     assert "GGML_CUDA:BOOL=OFF" not in quoted(tmp_path, text.replace("VULKAN:BOOL=OFF", "VULKAN:BOOL=ON"), "binary-arch-missing")
+
+
+def test_no_word_of_a_message_is_quoted_by_half(tmp_path):
+    file = tmp_path / "paste.txt"
+    told = "a:1:2 [0] NCCL INFO NET/Plugin: No plugin found (libnccl-net.so)\n"
+    file.write_text(">>> jax.devices()\n[CudaDevice(id=0), CudaDevice(id=1)]\n" + told)
+    words = [message["said"] for message in diagnose(str(file))["harmless"]]
+    assert any(said.endswith("[CudaDevice(id=0), CudaDevice(id=1)]") for said in words)
+    assert any(said.endswith("(libnccl-net.so)") for said in words)

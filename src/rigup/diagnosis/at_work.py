@@ -1,7 +1,10 @@
 """Whether something was seen to compute, or everything is as somebody wants it: then nobody guesses at a cause."""
 
+import re
+
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.doctor_tables import Signature, signatures_of
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Symptom, Torch
 from rigup.machine.store import Facts
 from rigup.machine.texts import pattern
@@ -20,6 +23,9 @@ _WORKS = wordings("collectives-run-right", *_LISTED, tag="works-inside")
 _NO_SUCH_CARD = wordings(tag="no-such-card")
 _DRIVER_SILENT = wordings(tag="nvidia-driver-silent")
 _ELSEWHERE = wordings("vllm-on-the-processor", tag="no-gpu-told other-accelerators")
+# The rest of a word of which a match takes a part; a stop or a comma behind it belongs to the sentence.
+_TAIL = lazy_regex(r"(?<!\S)\S{0,24}[\w\[(]\Z", re.ASCII)
+_HEAD = lazy_regex(r"(?:[.,:;]?[^\s.,:;!?]){1,24}(?![^\s.,:;!?])")
 _INTENDED = wordings(tag="shared-on-purpose not-the-machines")
 
 
@@ -74,4 +80,10 @@ def words_of(row: Signature, symptom: Symptom) -> str:
         return str(words).strip()
     line = symptom.fields["id"].where.text.strip()
     found = pattern(row.regex).search(line)
-    return found[0].strip() if found else line
+    return _whole(line, found.start(), found.end()) if found else line
+
+
+def _whole(line: str, start: int, end: int) -> str:
+    """A part of a line without half words at its ends; where words have no blanks between them it stays as it is."""
+    before, behind = _TAIL.search(line[:start]), _HEAD.match(line[end:])
+    return ((before[0] if before else "") + line[start:end] + (behind[0] if behind else "")).strip()

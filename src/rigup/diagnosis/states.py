@@ -65,7 +65,8 @@ def _fault(like: list[Device], findings: list[Finding], titles: list[str], facts
 def _doubt(like: list[Device], findings: list[Finding], titles: list[str]) -> State | None:
     """An error that is no more than possible, or that names a card which computes for others: then nobody can say that nothing speaks against the device."""
     for finding, title in zip(findings, titles, strict=True):
-        if finding.severity == "error" and finding.row.family == _EVERYDAY and str(like[0].get("name") or "\n") in title:
+        aside = finding.row.family == _EVERYDAY and not finding.row.stops
+        if finding.severity == "error" and aside and str(like[0].get("name") or "\n") in title:
             return State("on-trial", title, "")
         loud = finding.severity == "error" or (is_guess(finding) and finding.severity != "note")
         if loud and finding.confidence == "possible" and _concerns(finding, like):

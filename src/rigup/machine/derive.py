@@ -31,6 +31,7 @@ from rigup.machine.kinds import (
     Torch,
     Variable,
 )
+from rigup.machine.names import same_name
 from rigup.machine.reader import Statements, derives
 from rigup.machine.store import Facts
 
@@ -202,7 +203,8 @@ def cards_that_slurm_counts(node: SlurmNode, facts: Facts) -> Statements:
     told = re.fullmatch(r"gpu:(?:(?P<model>[\w.-]{1,40}):)?(?P<count>\d{1,2})", str(node.get("gres")))
     if not facts.pasted or not told or len(facts.of(SlurmNode)) > 1 or any(gpu.knows("seen_by") for gpu in shown):
         return
-    if all(gpu.knows("nvml_index") for gpu in listed) and (told["model"] or "").lower() in str(shown and shown[0].get("name")).lower():
+    model = (told["model"] or "").replace("_", " ")
+    if all(gpu.knows("nvml_index") for gpu in listed) and (not model or same_name(model, str(shown and shown[0].get("name")))):
         yield from _others_counted(listed or shown[:1], node.fields["gres"]._replace(value=int(told["count"])), "")
 
 

@@ -72,6 +72,13 @@ def card_without_a_handle(text: Text) -> Statements:
         yield hit.states(Gpu, vendor="nvidia", nvml_index=int(hit["index"]), pci_address=address(hit["pci"]))
 
 
+@reads(adds=(Gpu,), marks=("(nvgpu)",), rank=-1)
+def graphics_of_a_jetson(text: Text) -> Statements:
+    """`|   0  Orin (nvgpu)   N/A | N/A   N/A |`: a Jetson's own, of which the table tells the name alone."""
+    for hit in text.each(r"^[> \t]{0,12}[|│] {1,4}\d {1,4}(?P<name>[A-Z][\w ]{2,30}?) \(nvgpu\) "):
+        yield hit.states(Gpu, vendor="nvidia", name=hit["name"], integrated=True)
+
+
 _ALIKE = (
     r"\bnvidia-smi (?:-L|--list-gpus)\b[^\n]{0,200}\| ?uniq -c[^\n]{0,60}\n(?P<rows>(?:[ \t]{2,8}[1-9]\d{0,2} [^\n]{3,90}(?:\n|\Z)){1,8})"
 )

@@ -5,7 +5,7 @@ import re
 from rigup.knowledge.chips import isa_of_capability
 from rigup.machine.kinds import Driver, Gpu, Variable
 from rigup.machine.reader import Statements, reads
-from rigup.machine.readers.values import Draft, address, known_value
+from rigup.machine.readers.values import Draft, address, known_value, vendor_of
 from rigup.machine.texts import Text
 
 _MASKS = r"(?P<name>(?:CUDA|HIP|ROCR|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|LD_LIBRARY_PATH)"
@@ -22,7 +22,7 @@ _JULIA = r"^[^\w\n]{0,8}NVIDIA driver (?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)(
 _THEANO = r"Mapped name \S{1,20} to device cuda\d{0,2}: (?P<name>[^\n(]{3,60}?)(?: \((?P<pci>[0-9a-fA-F:.]{7,16})\))?[ \t]*$"
 _THEANO_OLD = r"Using gpu device (?P<index>\d{1,2}): (?P<name>[^\n(]{3,60}?) \("
 
-_NCCL = r"^(?:[^\n]{0,60} )?(?P<host>[\w.-]{1,60}):\d{1,9}:\d{1,9} \[\d{1,2}\] NCCL INFO [^\n]{0,40}comm 0x[0-9a-f]{1,16} rank \d{1,5} nranks \d{1,5} cudaDev (?P<index>\d{1,2}) nvmlDev (?P<number>\d{1,2}) busId (?P<bus>[0-9a-f]{4,9})\b[^\n]{0,80}Init COMPLETE"
+_NCCL = r"^(?:[^\n]{0,60} )?(?P<host>[\w.-]{1,60}):\d{1,9}:\d{1,9} \[\d{1,2}\] NCCL INFO [^\n]{0,40}comm 0x[0-9a-f]{1,16} rank \d{1,5} nranks \d{1,5} cudaDev \d{1,2} (?:nvmlDev (?P<number>\d{1,2}) )?busId (?P<bus>[0-9a-f]{4,9})\b[^\n]{0,80}Init COMPLETE"
 _LIGHTNING = (
     r"^(?:\[?rank ?\d{1,4}\]?:? ?)?LOCAL_RANK: (?P<rank>\d{1,3}) - CUDA_VISIBLE_DEVICES: \[(?P<cards>\d{1,2}(?:, ?\d{1,2}){0,15})\][ \t]*$"
 )
@@ -54,20 +54,22 @@ def cards_of_a_framework(text: Text) -> Statements:
             yield from draft.facts("vendor", "runtime_index", "pci_address")
 
 
-@reads(adds=(Gpu,), marks=("nvmlDev ", "LOCAL_RANK: "), rank=0)
+@reads(adds=(Gpu,), marks=("cudaDev ", "LOCAL_RANK: "), rank=0)
 def cards_of_ranks(text: Text) -> Statements:
     """NCCL's `cudaDev 1 nvmlDev 1 busId 65000 … Init COMPLETE` of the ranks on one machine; those that Lightning's processes see, of which it names the first."""
-    ranks = list(text.each(_NCCL))
+    ranks, rocm = list(text.each(_NCCL)), text.first(r"(?i)\bRCCL version|\+hip\d|\brocm\b")
     if len({hit["host"] for hit in ranks}) == 1:
         for hit in ranks:
             bus = hit["bus"].rjust(9, "0")  # domain, bus, device and function, without the signs between
             where = f"{bus[:-5].rjust(4, '0')}:{bus[-5:-3]}:{bus[-3:-1]}.{bus[-1]}"
-            yield hit.states(Gpu, vendor="nvidia", nvml_index=int(hit["number"]), pci_address=address(where))
+            number = {"nvml_index": int(hit["number"])} if hit["number"] and not rocm else {}
+            yield hit.states(Gpu, vendor="amd" if rocm else "nvidia", pci_address=address(where), **number)
     lists = list(text.each(_LIGHTNING))
     named = text.first(_LIGHTNINGS_CARD)
-    if named and lists and len({hit["cards"] for hit in lists}) == 1:
+    maker = vendor_of(named["name"]) if named else None
+    if named and maker and len({hit["cards"] for hit in lists}) == 1:
         for index in range(max(int(hit["rank"]) for hit in lists) + 1):
-            yield named.states(Gpu, vendor="nvidia", name=named["name"], runtime_index=index)
+            yield named.states(Gpu, vendor=maker, name=named["name"], runtime_index=index)
 
 
 @reads(adds=(Gpu, Driver), marks=("compute capability", "ComputeCapability: "), rank=0)

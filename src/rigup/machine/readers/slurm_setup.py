@@ -40,10 +40,13 @@ _NODES = (
 )
 
 
+_BY_NODE = r"^(?:HOSTNAMES|NODELIST|NODE)[ \t][^\n]{0,200}\bGRES\b"  # of a table by partitions a row is no node
+
+
 @reads(marks=("   Gres=", "CfgTRES=", "GRES"), adds=(SlurmNode,))
 def shown_node(text: Text) -> Statements:
     """`scontrol show node`: `NodeName=gpu01 Arch=x86_64 …` and, set in, `Gres=gpu:a100:4(S:0-1)`; `sinfo -o "%n %G %t"` has it in a column."""
-    for form in _NODES[: 3 if "GRES" in text.body else 2]:
+    for form in _NODES[: 3 if text.first(_BY_NODE) else 2]:
         for hit in text.each(form):
             if hit["gres"] != "(null)":
                 yield hit.states(SlurmNode, path="scontrol show node", nodes=hit["nodes"], gres=hit["gres"])

@@ -59,3 +59,11 @@ def loader_targets(text: Text) -> Statements:
             yield hit.states(LoaderEntry, soname=hit["soname"], version=version[1])
             if hit["soname"].startswith("libcudnn.so"):
                 yield hit.states(Toolkit, name="cudnn", version=version[1], path=hit["path"].rpartition("/")[0])
+
+
+@reads(adds=(Toolkit,), marks=("Cuda compilation tools, release",), rank=0)
+def nvcc(text: Text) -> Statements:
+    """`Cuda compilation tools, release 12.4, V12.4.131`: what `nvcc --version` prints, where a text has one alone."""
+    hits = list(text.each(r"^[> \t]{0,12}Cuda compilation tools, release \d{1,2}\.\d{1,2}, V(?P<version>\d{1,2}\.\d{1,2}\.\d{1,4})\b"))
+    if len({hit["version"] for hit in hits}) == 1:
+        yield hits[0].states(Toolkit, name="cuda", version=hits[0]["version"])
