@@ -52,6 +52,7 @@ _OF_KIND = {
     ("shorter-context-of-ollamas-service", "tokens"): r"\d{3,8}",
     ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run",
     ("resume-node", "node"): _WORD,
+    ("ask-the-disk", "disk"): r"[a-z][a-z0-9]{1,19}",
     ("reset-gpu", "index"): _NUMBERED,
     ("switch-mig-on", "index"): _NUMBERED,
     ("remove-mig-instances", "index"): _NUMBERED,
