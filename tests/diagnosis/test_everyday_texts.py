@@ -76,6 +76,8 @@ def check(text, file):
     assert re.search(label.get("way", ""), ways(answer["findings"][0]) if answer["findings"] else "")
     assert re.search(label.get("after", ""), after(answer["findings"][0]) if answer["findings"] else "")
     assert re.search(label.get("says", ""), answered(answer))
+    if "why" in label:
+        assert re.search(label["why"], "{because} {in_vain}".format_map(answer["findings"][0]))
     cards = (card.get("name", "") for card in answer["machine"].get("accelerators") or ())
     assert re.search(label.get("lists", ""), ", ".join(cards))
     if "never" in label:

@@ -42,6 +42,7 @@ def test_a_person_can_read_about_it(cause):
         assert part.strip()
         assert "\n" not in part.strip()
     assert not holes(text.meaning)
+    assert all(holes(part) for part in (*text.meaning_where, *text.in_vain_where)), "what asks for nothing is said everywhere"
     assert text.sources
     assert all(source.strip() for source in text.sources)
 

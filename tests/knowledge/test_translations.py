@@ -13,7 +13,7 @@ from rigup.knowledge.tables import Store
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "translations"
 TOOL = runpy.run_path(str(SCRIPT))
-TEXTS, PARTS = TOOL["TEXTS"], TOOL["PARTS"]
+TEXTS, PARTS, CHOICES = TOOL["TEXTS"], TOOL["PARTS"], TOOL["CHOICES"]
 ENGLISH = {cause: row for cause, (_path, row) in TOOL["rows"](TEXTS / "en").items()}
 LANGUAGES = {code: TOOL["rows"](TEXTS / code) for code in TOOL["languages"](TEXTS)}
 FILES = [(code, path.name) for code, found in LANGUAGES.items() for path in sorted({path for path, _row in found.values()})]
@@ -43,6 +43,7 @@ def parts(row):
     """Each sentence of a row with its name; titles are numbered."""
     yield from ((f"title {number}", text) for number, text in enumerate(row["title"]))
     yield from ((part, row[part]) for part in PARTS)
+    yield from ((f"{part} {number}", text) for part in CHOICES for number, text in enumerate(row.get(part, [])))
 
 
 def both(code, file):
@@ -103,7 +104,7 @@ def test_rows_have_the_same_parts(code):
     for cause in set(LANGUAGES[code]) & set(ENGLISH):
         row, english = LANGUAGES[code][cause][1], ENGLISH[cause]
         assert set(row) | {"sources"} == set(english) | {"sources", "english"}, cause
-        assert len(row["title"]) == len(english["title"]), cause
+        assert all(len(row[part]) == len(english[part]) for part in ("title", *CHOICES) if part in english), cause
         addresses = {source for source in english["sources"] if source.startswith("http")}
         assert "sources" not in row or addresses <= set(row["sources"]), cause
 

@@ -81,7 +81,7 @@ def loud(shown: Finding) -> bool:
 
 def _head(answer: Doctor, here: bool) -> list[str]:
     verdict, meaning = answer.verdict, head_sentence(answer, here)
-    loud_findings = [shown for shown in answer.findings if loud(shown)]
+    loud_findings = grouped([shown for shown in answer.findings if loud(shown)])
     marked = style(verdict_word(answer), fg=_COLORS[verdict], bold=True)
     lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
     if len(loud_findings) < 2:

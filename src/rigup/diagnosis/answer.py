@@ -10,7 +10,7 @@ from rigup import plugins
 from rigup.diagnosis.at_work import SHOWN_TO_WORK, is_at_work, is_undecided, words_of
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
-from rigup.diagnosis.wording import answered, filled, fullest
+from rigup.diagnosis.wording import answered, filled, fullest, in_vain_of, meaning_of
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import Signature, signatures_of, text_of
 from rigup.language import _, current
@@ -266,9 +266,9 @@ def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Findin
         place=str(finding.place) if any(finding.place) else "",
         confidence=finding.confidence,
         guess=is_guess(finding),
-        because=" ".join(part for part in (_guess_sentence(finding), text and filled(text.meaning, params)) if part),
+        because=" ".join(part for part in (_guess_sentence(finding), meaning_of(text, params)) if part),
         make_sure=(text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
-        in_vain=(text and filled(text.in_vain, params)) or "",
+        in_vain=in_vain_of(text, params),
         evidence=answered(finding.evidence, finding.cause),
         explains=sorted(finding.folds | (symptom_ids & explained(finding.cause))),
         past=finding.past or UNSET,

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from rigup.knowledge.compile import PEOPLE
-from rigup.knowledge.doctor_tables import signatures_of
+from rigup.knowledge.doctor_tables import CauseText, signatures_of
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.texts import is_typed
 from rigup.schemas.shared import Evidence
 
-_HOLE = lazy_regex(r"\{(\w+)(?:\.(\w+))?\}")
+_HOLE = lazy_regex(r"\{(\??)(\w+)(?:\.(\w+))?\}")
 _BARE = lazy_regex(r"[\[(]?(?:True|False|None|\d{1,4}|\w{1,20}:)[\])]?")  # what tells nothing without its question
 _PARAGRAPH = 100  # characters
 _STOP = lazy_regex(r"[^\W\d][.!?] [^\W\d_]")  # where a sentence follows another
@@ -27,14 +27,14 @@ _SAID = "symptom "  # how evidence names what was heard
 
 
 def filled(template: str, params: dict[str, Any]) -> str | None:
-    """The text with every hole filled, or None. Only facts' fields and plain values can be named."""
+    """The text with every hole filled, or None. Only facts' fields and plain values can be named; {?name} must be known and is not said."""
     missing = False
 
     def fill(hole: re.Match[str]) -> str:
         nonlocal missing
-        text_of_hole = value(hole[1], hole[2], params)
+        text_of_hole = value(hole[2], hole[3], params)
         missing = missing or text_of_hole is None
-        return text_of_hole or ""
+        return "" if hole[1] else text_of_hole or ""
 
     text = _HOLE.sub(fill, template)
     return None if missing else text
@@ -56,9 +56,19 @@ def fullest(templates: Iterable[str], params: dict[str, Any]) -> str | None:
     return next((text for template in templates if (text := filled(template, params)) is not None), None)
 
 
+def meaning_of(text: CauseText | None, params: dict[str, Any]) -> str:
+    """What a cause means with what was found."""
+    return (text and fullest([*text.meaning_where, text.meaning], params)) or ""
+
+
+def in_vain_of(text: CauseText | None, params: dict[str, Any]) -> str:
+    """What does not help against a cause with what was found."""
+    return (text and fullest([*text.in_vain_where, text.in_vain], params)) or ""
+
+
 def holes(template: str) -> set[tuple[str, str | None]]:
     """The names that a template wants."""
-    return {(hole[1], hole[2]) for hole in _HOLE.finditer(template)}
+    return {(hole[2], hole[3]) for hole in _HOLE.finditer(template)}
 
 
 def flat(params: dict[str, Any]) -> dict[str, str]:

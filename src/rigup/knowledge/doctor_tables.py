@@ -144,6 +144,9 @@ class CauseText(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         title: templates, the fullest first.
+        meaning: what holds wherever it is found.
+        meaning_where: templates that take its place where all their holes are filled, the first that can be; {?name} asks for a value and does not say it.
+        in_vain_where: the same for `in_vain`.
         sources: public addresses; a translation without its own has the English row's.
         language: the language that it is really in (English where not translated).
         english: digest of the English row that a translation was made from (scripts/translations).
@@ -155,6 +158,8 @@ class CauseText(msgspec.Struct, frozen=True, kw_only=True):
     recognise: str = ""
     mends: str = ""
     in_vain: str = ""
+    meaning_where: list[str] = []
+    in_vain_where: list[str] = []
     sources: list[str] = []
     language: str = ""
     english: str = ""

@@ -76,7 +76,7 @@ def explanation(cause: str, words: tuple[tuple[str, str | None], ...], surroundi
 
 @functools.lru_cache(maxsize=512)
 def _explanation(cause: str, words: tuple[tuple[str, str | None], ...], surroundings: Surroundings, language: str) -> Explanation:
-    from rigup.diagnosis.wording import fullest
+    from rigup.diagnosis.wording import fullest, in_vain_of, meaning_of
     from rigup.knowledge.doctor_tables import causes, texts
 
     row, text, known = causes()[cause], texts(language)[cause], dict(words)
@@ -86,8 +86,8 @@ def _explanation(cause: str, words: tuple[tuple[str, str | None], ...], surround
     return Explanation(
         row.severity,
         fullest(text.title, known) or cause,
-        text.meaning,
-        text.in_vain,
+        meaning_of(text, known),
+        in_vain_of(text, known),
         text.mends,
         tuple(_ways(cause, row.family, row.fixes, fill, surroundings)),
     )

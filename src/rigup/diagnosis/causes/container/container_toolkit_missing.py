@@ -31,22 +31,26 @@ def engine_to_set_up(
     k3s: Symptom | None = seen("k3s-named"),
     windows: Platform | None = one(system="windows"),
     podman: Symptom | None = seen("podman-commands-shown", "podman-in-words"),
+    version: Symptom | None = seen("container-toolkit-is-installed"),
 ) -> Params:
     """Whose runtime it is: podman takes a description, Kubernetes's nodes have another engine, and Windows's Docker is a program of its own."""
     if windows is not None:
         return {"desktop": "yes"}
+    there = {"installed": "toolkit" if (toolkit or version) is not None else None}
     started = (world and world.get("container")) or (engine and engine.get("name"))
     of_node = {"cri-o": "crio"}.get(str(runtime.engine), str(runtime.engine)) if runtime is not None else "containerd"
     is_node = runtime is not None or plugin is not None or (pods is not None and started in (None, "kubernetes"))
     if is_node and of_node != "docker":  # docker beside it, or in the text, starts no pod
         nodes = "nodes" if k3s is None else "k3s"
-        return {("node_" if plugin is not None else "bare_") + nodes: of_node if k3s is None else "k3s"}
+        engine_there = of_node if k3s is None else "k3s"
+        return {("node_" if plugin is not None else "bare_") + nodes: engine_there, "node": engine_there, **there}
     if started in ("apptainer", "singularity"):
         return {"rootless": "--nv", "cdi": None}
     by_files = started == "podman" or (started is None and podman is not None)
     described = "nvidia.com/gpu" if by_files or asked is not None else None
     device_kind = "nvidia.com/gpu" if described and (toolkit is not None or asked is not None) else None
     return {
+        **there,
         "kind": device_kind,
         "cdi": described,
         "engine": None if by_files else _RUN_BY.get(str(started), str((engine and engine.get("name")) or "docker")),
