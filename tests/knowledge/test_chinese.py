@@ -120,7 +120,9 @@ def test_characters_outside_the_plain_set_are_seen(text, language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_sentences_end_and_titles_do_not(language):
     for cause, row in own(language).items():
-        assert all(text.endswith("。") for text in (row.meaning, row.recognise, row.mends, row.in_vain, *row.meaning_where, *row.in_vain_where)), cause
+        assert all(
+            text.endswith("。") for text in (row.meaning, row.recognise, row.mends, row.in_vain, *row.meaning_where, *row.in_vain_where)
+        ), cause
         assert not any(title.endswith(("。", ".")) for title in row.title), cause
 
 

@@ -77,13 +77,17 @@ def module_lies_beside_another_torch(
 
 @mends("directml-module-missing")
 def release_with_its_torch(
-    knew: Params, env: PythonEnv | None = None, python: Symptom | None = seen("python-of-windows", "python-version-printed")
+    knew: Params,
+    env: PythonEnv | None = None,
+    python: Symptom | None = seen("python-of-windows", "python-version-printed"),
+    there: Package | None = one(name=ONNX),
 ) -> Params:
     """torch's module with the torch that it stands on, in a Python that has it; the other runtime's own package where that is asked."""
     ids = ids_in(knew)
     if str(knew.get("package")) == ONNX or any(name in _OF_ONNX for name in ids):
         if any(name in _BESIDE for name in ids):  # both lie in one folder: what is left of either is not whole
-            return {"plain": f"{_PLAIN}, {ONNX}", "again": ONNX, "package": None}
+            both = f"{_PLAIN}, {ONNX}"
+            return {"plain": both, "again": ONNX, "package": None, "both": both if there is not None else None}
         return {"package": ONNX}
     pinned = newest_directml()
     if pinned is None:
