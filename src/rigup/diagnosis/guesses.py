@@ -181,7 +181,7 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
 
 
 def _unnamed(body: str, facts: Facts) -> frozenset[str]:
-    """Causes of makers, schedulers and systems of which the text has not a word, and which are known of nothing else in it."""
+    """Causes of makers, schedulers, frameworks and systems of which the text has not a word, and which are known of nothing else in it."""
     makers = {maker for row in causes().values() for maker in row.makers}
     silent = {maker for maker in makers if not names(body, "maker", maker)}
     families = {row.family for row in causes().values()}
@@ -189,7 +189,10 @@ def _unnamed(body: str, facts: Facts) -> frozenset[str]:
     if any(platform.get("wsl") for platform in facts.of(Platform)):
         absent.discard("wsl")
     rows = causes().values()
-    return frozenset(row.id for row in rows if row.family in absent or (row.makers and silent.issuperset(row.makers)))
+    foreign = (
+        row.id for row in rows if row.family in absent or (row.makers and silent.issuperset(row.makers)) or not names(body, "cause", row.id)
+    )
+    return frozenset(foreign)
 
 
 def _likely(body: str, symptom_ids: set[str], left: list[str], but: frozenset[str], doubt: float) -> list[Likeness]:

@@ -1,4 +1,4 @@
-"""Words by which a text names a maker, a scheduler or a system beside another."""
+"""Words by which a text names a maker, a scheduler, a framework or a system beside another."""
 
 import re
 
@@ -26,8 +26,8 @@ def names(text: str, of: str, id_: str) -> bool:
 
     Args:
         text: of whoever wrote it.
-        of: "maker" or "family".
-        id_: "amd", or the family of causes.
+        of: "maker", "family" or "cause".
+        id_: "amd", the family of causes, or a cause.
 
     Raises:
         KnowledgeError: the table is malformed.

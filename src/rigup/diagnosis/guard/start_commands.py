@@ -71,10 +71,10 @@ def in_the_start_command(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 def _with(option: str, kind: str, setting: Setting) -> Commands:
-    commands = {typed for line in setting.starts if (typed := _words(line, kind))}
-    if len(commands) != 1 or _OF_A_SHELL.search(option):
+    commands = [typed for line in setting.starts if (typed := _words(line, kind))]
+    if len(set(map(_up_to_the_image, commands))) != 1 or _OF_A_SHELL.search(option):
         return ()
-    words = list(commands.pop())
+    words = list(commands[0])
     at = next(place for place, word in enumerate(words) if word in _STARTERS)
     verb = at if kind == "batch-option" else next((place for place, word in enumerate(words) if place > at and word in _VERBS), -1)
     if verb < 0:
@@ -85,6 +85,12 @@ def _with(option: str, kind: str, setting: Setting) -> Commands:
     engine = words[: at + 1]
     freed = [(*engine, "stop", name), (*engine, "rename", name, f"{name}-before")] if name else []
     return (*freed, (*words[: verb + 1], *wanted, *rest))
+
+
+def _up_to_the_image(words: tuple[str, ...]) -> tuple[str, ...]:
+    """What starts a container from an image's file, without the program in it; else all words."""
+    image = next((place for place, word in enumerate(words) if word.endswith((".sif", ".simg"))), len(words))
+    return words[: image + 1]
 
 
 def in_the_image(steps: list[Step], setting: Setting) -> list[Step]:

@@ -1,7 +1,7 @@
 """Packages are asked for, or installed, that do not go together."""
 
-from rigup.diagnosis.rule import Params, mends, seen
-from rigup.machine.kinds import Symptom
+from rigup.diagnosis.rule import HasForm, Params, mends, one, seen
+from rigup.machine.kinds import Package, Symptom
 
 
 @mends("package-versions-clash")
@@ -23,3 +23,16 @@ def versions_that_go_together(
         return {"importer": importer or None, "user": importer or "the program", "package": package}
     compiled = str(array.package) if array is not None else None
     return {"compiled": compiled, "package": None, "check": None if knew.get("requirement") or compiled else "all"}
+
+
+@mends("package-versions-clash")
+def parts_of_jax(
+    knew: Params,
+    jax: Package | None = one(name="jax"),
+    part: Package | None = one(name=HasForm(r"jax-cuda1\d-plugin")),
+    _said: Symptom = seen("jax-leaves-its-plugin-aside", "jaxlib-is-newer-than-jax"),
+) -> Params:
+    """jax, jaxlib and the parts for CUDA are of one release; its extra brings them all at that of jax, where it is shown."""
+    release = (jax.get("version") if jax else None) or knew.get("jax") or knew.get("have")
+    cuda = knew.get("cuda") or (part.name[8:10] if part else None)
+    return {"together": f"jax[cuda{cuda}]=={release}" if cuda else f"jax=={release}, jaxlib=={release}", "package": None, "check": None}

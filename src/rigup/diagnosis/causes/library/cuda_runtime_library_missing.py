@@ -33,7 +33,7 @@ _BARE = re.compile(r"(?:lib)?(cudart|cublas(?:Lt)?|cufft|curand|cusolver|cuspars
 @rule("cuda-runtime-library-missing")
 def the_loader_finds_none(
     symptom: Symptom = seen("cuda-library-not-found"),
-    companion: Symptom | None = seen("torch-companion-not-loaded"),
+    companion: Symptom | None = seen("torch-companion-not-loaded", "bitsandbytes-told-its-cuda"),
     nvcc: Symptom | None = seen("nvcc-answers"),
     torch: Torch | None = one(cuda=Passes(bool)),
     rocm: Torch | None = one(hip=Passes(bool)),
@@ -42,7 +42,7 @@ def the_loader_finds_none(
     nightly: Symptom | None = seen("nightly-torch-asked"),
     dev: Torch | None = one(version=Passes(of_a_night)),
 ) -> Verdict:
-    """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch, and CuPy does without some."""
+    """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch, bitsandbytes may be told so, and CuPy does without some."""
     compiled = nvcc is not None and torch is not None and wanted_by_what_was_compiled(symptom, nvcc, torch)
     aside = spare is not None and spare.library in str(symptom.lib)
     torchs = own is not None and (nightly is not None or dev is not None)

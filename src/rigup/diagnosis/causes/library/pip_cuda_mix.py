@@ -165,15 +165,10 @@ def release_that_is_there(knew: Params, packages: Every[Package] = every(Package
 
 
 @mends("pip-cuda-mix")
-def onnxruntime_twice(plain: Package = one(name="onnxruntime"), gpu: Package = one(name="onnxruntime-gpu")) -> Params:
-    """Both put files into one folder, and the plain one wins."""
-    release = f"=={gpu.version}" if gpu.get("version") else ""
-    return {
-        "others": "onnxruntime, onnxruntime-gpu",
-        "keep": "onnxruntime-gpu" + release if plain.name != gpu.name else None,
-        "again": None,
-        "of_conda": None,
-    }
+def onnxruntime_twice(plain: Package = one(name="onnxruntime"), other: Package = one(name=HasForm(r"onnxruntime-[a-z]{2,12}"))) -> Params:
+    """Both put files into one folder, and the last one wins."""
+    release = f"=={other.version}" if other.get("version") else ""
+    return {"others": f"{plain.name}, {other.name}", "keep": f"{other.name}{release}", "again": None, "of_conda": None}
 
 
 @mends("pip-cuda-mix")
