@@ -52,9 +52,16 @@ def test_a_variable_of_windows_is_taken_out_of_its_settings(ways):
     [
         (
             "#SBATCH --ntasks=1\n#SBATCH --ntasks-per-node=4\n#SBATCH --gres=gpu:4\n",
-            "ask the scheduler with --ntasks-per-node=4 in place of --ntasks=1",
+            "write into the batch script `#SBATCH --ntasks-per-node=4`, in place of --ntasks=1, and submit it again",
         ),
-        ("#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:4\n", "ask the scheduler with --ntasks-per-node=4"),
+        (
+            "#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:4\n",
+            "write into the batch script `#SBATCH --ntasks-per-node=4`, in place of --ntasks-per-node=1, and submit it again",
+        ),
+        (
+            "#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:4\n#SBATCH -c 32\n",
+            "write into the batch script `#SBATCH --ntasks-per-node=4`, `#SBATCH --cpus-per-task=8`, in place of --ntasks-per-node=1, --cpus-per-task=32, and submit it again",
+        ),
     ],
 )
 def test_the_number_of_tasks_is_the_one_that_the_text_shows(ways, script, first):

@@ -76,7 +76,7 @@ def test_program_on_a_chip_that_nothing_serves_is_told_no_vulkan_that_it_has_not
 @pytest.mark.parametrize(("line", "value"), [("HSA_OVERRIDE_GFX_VERSION=gfx1030", "10.3.0"), ("HSA_OVERRIDE_GFX_VERSION=10.3", "10.3.0")])
 def test_override_written_wrongly_is_told_as_the_runtime_reads_it(titled, line, value):
     told = titled("wrong-hsa-override", f"$ env | grep HSA\n{line}\n$ rocminfo\nROCR: hsa_init failed\nhsa api call failure\n")
-    assert told[0] == f"set HSA_OVERRIDE_GFX_VERSION={value} for the program"
+    assert told[0].startswith(f"set HSA_OVERRIDE_GFX_VERSION={value} for the program; to keep it")
 
 
 def test_misspelt_line_of_a_unit_is_not_repeated_with_a_value_that_nobody_reads(titled):
@@ -238,7 +238,7 @@ def test_torchs_own_warning_is_answered_by_torchs_own_variable(titled):
     warned = "UserWarning: Attempting to use hipBLASLt on an unsupported architecture! Overriding blas backend to hipblas (function operator())\nGPU: gfx1100\n"
     listed = "$ ls /opt/rocm/lib/hipblaslt/library | grep -o 'gfx[0-9a-f]*' | sort -u\ngfx90a\ngfx942\n"
     told = titled("hipblaslt-no-arch-library", warned + listed)
-    assert told[-1] == "set TORCH_BLAS_PREFER_HIPBLASLT=0 for the program"
+    assert told[-1].startswith("set TORCH_BLAS_PREFER_HIPBLASLT=0 for the program")
     told = titled(
         "hipblaslt-no-arch-library",
         "rocBLAS error: No hipBLASLt solution found\nrocBLAS warning: hipBlasLT failed, falling back to tensile.\n",

@@ -23,6 +23,7 @@ from rigup.steps import Step, make
 Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
 _SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
+_MASKS = ("_VISIBLE_DEVICES", "DEVICE_SELECTOR")  # of one program; kept for all they would hide cards
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
@@ -82,7 +83,12 @@ def _as_typed(step: Step, windows: bool) -> Step:
     if windows:
         return make("set-variable-of-windows", {"name": name, "value": value}) if value else step
     commands = (("export", f"{name}={value}"),) if value else (("unset", name), ("sh", "-c", _SET_IN, "sh", name))
-    return structs.replace(step, commands=commands)
+    kept = (
+        make("keep-variable", {"name": name, "value": value})
+        if value and not name.endswith(_MASKS) and not step.kind.startswith("try-")
+        else None
+    )
+    return structs.replace(step, title=f"{step.title}; {kept.title}" if kept else step.title, commands=commands)
 
 
 def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:

@@ -5,12 +5,15 @@ from msgspec import structs
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.pythons import asked_in_the_project, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
+from rigup.diagnosis.guard.spelling import build_folder
 from rigup.knowledge.checks import check_of_program, check_that_shows, checks_of, code_that_asks
+from rigup.knowledge.patterns import lazy_regex
 from rigup.steps import Step, StepError, make, parse
 
 _OF_LINUX = ("sh", "mokutil", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
 
 _OF_CUDA = "device=cuda"
+_OF_LLAMA = lazy_regex(r"(?:(?P<root>[^\n]*?)build[\w.-]*(?P<sep>[\\/])bin[\\/]|[^\n]*[\\/])?(?P<name>(?:Release[\\/])?llama-[\w.-]+)")
 
 # What shows the card alone: what failed on it is then done again.
 _OF_THE_CARD = ("see-groups", "see-cards", "see-amd-cards", "see-cards-inside", "see-amd-cards-inside", "see-cdi", "see-key")
@@ -45,6 +48,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
     """The step that shows it; what the table names for the cause, the place and what the way does."""
     holes = {**fill, **{name: value for step in steps for name, value in step.params.items()}}
     kinds = [step.kind for step in steps]
+    folder = next(filter(None, map(build_folder, steps)), "")
     vendor = _vendor(steps, setting)
     setting = setting._replace(python=_python_of(steps) or setting.python)
     for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds, setting.programs):
@@ -62,7 +66,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
             asked = tuple((*made, *argv[1:]) if argv[0] == "python" else argv for argv in step.commands)
             return structs.replace(step, commands=asked)
         step = structs.replace(step, commands=own_python(asked_in_the_project(step.commands, setting), setting))
-        return step if any("-option" in name or name.startswith(_OTHERWISE) for name in kinds) else _again(step, finding)
+        return step if any("-option" in name or name.startswith(_OTHERWISE) for name in kinds) else _again(step, finding, folder)
     raise StepError(finding.cause)
 
 
@@ -99,10 +103,19 @@ def _of_framework(kind: str, params: dict[str, str], kinds: list[str], setting: 
     return (check_that_shows(setting.framework), {"code": code}) if code and asks else (kind, params)
 
 
-def _again(step: Step, finding: Finding) -> Step:
+def _rebuilt(argv: tuple[str, ...], folder: str) -> tuple[str, ...]:
+    """A program of llama.cpp in the folder into which the way compiles it, whatever build was started before."""
+    match = _OF_LLAMA.fullmatch(argv[0]) if folder else None
+    if match is None:
+        return argv
+    root = match["root"] if match["root"] is not None else "./"
+    return (f"{root}{folder}{match['sep'] or '/'}bin{match['sep'] or '/'}{match['name']}", *argv[1:])
+
+
+def _again(step: Step, finding: Finding, folder: str) -> Step:
     """With the command that failed: instead of words on it, or behind what shows the card alone."""
     known = {argv[0] for argv in step.commands}
-    failed = tuple(argv for argv in finding.failed if argv[0].rpartition("/")[2] not in known)
+    failed = tuple(_rebuilt(argv, folder) for argv in finding.failed if argv[0].rpartition("/")[2] not in known)
     if failed and step.kind in ("see-run", "see-layers"):
         return structs.replace(make("see-again", {}) if step.kind == "see-run" else step, commands=failed[:1])
     if failed and step.kind in _OF_THE_CARD:
@@ -113,5 +126,5 @@ def _again(step: Step, finding: Finding) -> Step:
 def _vendor(steps: list[Step], setting: Setting) -> str:
     """Of what the way installs, sets or hands in, else of the cards; no other maker's are in a Mac of today."""
     known = setting.vendor or ("apple" if setting.system == "macos" else "")
-    spoken = " ".join(value for step in steps for value in step.params.values()).lower()
+    spoken = " ".join(value for step in steps for name, value in step.params.items() if name != "former").lower()
     return next((vendor for vendor, words in _SPEAK_OF.items() if any(word in spoken for word in words)), known)

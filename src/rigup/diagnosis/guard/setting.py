@@ -40,7 +40,7 @@ _BRANCH_IN_PATH = lazy_regex(r"\bnvidia/([2-9]\d\d)\.\d")
 _VENV = wordings(tag="venv-shown")
 _CONDA = wordings(tag="conda-shown")
 _NODES = wordings(tag="cluster-node-shown slurm-node-shown")
-_WITH_AUDIO = ("comfyui-named", "embedded-python-typed")  # ComfyUI asks for torchaudio (requirements.txt)
+_WITH_AUDIO = ("comfyui-named", "embedded-python-typed", "torchaudio-installed-as-typed")  # ComfyUI asks for torchaudio (requirements.txt)
 _OLD = wordings(tag="processor-before-atomics")
 _LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-words")
 _BACKENDS = {"+xpu": "intel", "+rocm": "amd", "+cu": "nvidia"}  # as versions of torch name them

@@ -157,9 +157,16 @@ def _build_commands(step: Step, setting: Setting) -> Commands:
     """In the folder of its sources, by the options of the step; of other programs the way is their own."""
     if step.params["program"] != "llama.cpp":
         return ()
-    folder = step.params.get("folder") or ("build-vulkan" if step.kind == "compile-for-vulkan" else "build")
+    folder = build_folder(step)
     options = ("-B", folder, *step.params["option"].split())
     return (_configure(options, setting.system), ("cmake", "--build", folder, "--config", "Release"))
+
+
+def build_folder(step: Step) -> str:
+    """The folder into which a step compiles llama.cpp; "" for any other step."""
+    if not step.kind.startswith("compile-") or step.params.get("program") != "llama.cpp":
+        return ""
+    return step.params.get("folder") or ("build-vulkan" if step.kind == "compile-for-vulkan" else "build")
 
 
 def _configure(options: tuple[str, ...], system: str) -> tuple[str, ...]:

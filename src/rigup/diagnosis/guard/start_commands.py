@@ -8,7 +8,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.patterns import lazy_regex
 from rigup.steps import Commands, Step, make
 
-_OPTIONS = ("container-option", "batch-option")
+_OPTIONS = ("container-option", "container-option-instead", "batch-option")
 _ENGINES = ("docker", "podman", "nerdctl")
 _SCHEDULERS = ("sbatch", "srun", "salloc")
 _STARTERS = (*_ENGINES, *_SCHEDULERS, "apptainer", "singularity")
@@ -17,7 +17,20 @@ _HERE = lazy_regex(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`|%cd%|\$\{?pwd\}?")
 _OF_A_SHELL = lazy_regex(r"[$`]|\\\Z")  # what a shell makes of it nobody can say
 _SIGNS = ";|&<>"  # with which a shell ends a command
 _ALL_RIGHTS = "--privileged"
-_ONCE = ("--shm-size", "--ipc", "--gpus", "--runtime", "--platform", "--network", "--gres", "--gpus-per-node", "--gpu-bind", "--partition")
+_FLAGS = ("--nv", "--nvccli", "--rocm")  # of Apptainer, which take no word behind them
+_ONCE = (
+    "--shm-size",
+    "--ipc",
+    "--gpus",
+    "--runtime",
+    "--platform",
+    "--network",
+    "--gres",
+    "--gpus-per-node",
+    "--gpu-bind",
+    "--partition",
+    *_FLAGS,
+)
 _BUILD = 'printf "FROM %s\\nRUN %s\\n" "$1" "$2" | "$3" build -t "$4" -'
 _TAKE_A_WORD = (
     "-v",
@@ -51,28 +64,35 @@ _TAKE_A_WORD = (
     "--env-file",
     "--restart",
     "--platform",
+    "--bind",
+    "-B",
+    "--home",
+    "-H",
+    "--pwd",
+    "--overlay",
 )
 _INSTEAD_OF = {
     "--gpus-per-node": ("--gres",),
     "--gres": ("--gpus-per-node", "--gpus", "-G"),
     "--partition": ("-p",),
     "--device": ("--gpus",),
+    "--nv": ("--rocm",),
+    "--rocm": ("--nv", "--nvccli"),
 }
 
 
 def in_the_start_command(steps: list[Step], setting: Setting) -> list[Step]:
-    """Options within the one command that was seen to start it; in words, where none was or several."""
+    """Options within the command that was seen to start it; in words, where none was, or several that differ."""
     return [
-        structs.replace(step, commands=_with(step.params["option"], step.kind, setting) or step.commands)
-        if step.kind in _OPTIONS and not step.commands
-        else step
+        structs.replace(step, commands=_with(step, setting) or step.commands) if step.kind in _OPTIONS and not step.commands else step
         for step in steps
     ]
 
 
-def _with(option: str, kind: str, setting: Setting) -> Commands:
+def _with(step: Step, setting: Setting) -> Commands:
+    option, kind = step.params["option"], step.kind
     commands = [typed for line in setting.starts if (typed := _words(line, kind))]
-    if len(set(map(_up_to_the_image, commands))) != 1 or _OF_A_SHELL.search(option):
+    if len({_up_to_the_image(typed) for typed in commands}) != 1 or _OF_A_SHELL.search(option):
         return ()
     words = list(commands[0])
     at = next(place for place, word in enumerate(words) if word in _STARTERS)
@@ -81,6 +101,7 @@ def _with(option: str, kind: str, setting: Setting) -> Commands:
         return ()
     wanted = shlex.split(option)
     rest = _without(words[verb + 1 :], [word.partition("=")[0] for word in wanted])
+    rest = [word for word in rest if word != step.params.get("former")]
     name = _value_of("--name", rest) if words[at] in _ENGINES and "--rm" not in rest else ""
     engine = words[: at + 1]
     freed = [(*engine, "stop", name), (*engine, "rename", name, f"{name}-before")] if name else []
@@ -136,6 +157,12 @@ def _image(words: tuple[str, ...]) -> str:
     return ""
 
 
+def _up_to_the_image(words: tuple[str, ...]) -> tuple[str, ...]:
+    """What starts the container, whichever program in it; of a job the whole command."""
+    image = _image(words[2:]) if words[0] in (*_ENGINES, "apptainer", "singularity") else ""
+    return words[: words.index(image, 2)] if image else words
+
+
 def _words(line: str, kind: str) -> tuple[str, ...]:
     """The command's words; none where a shell would have to read it, or where it is none of that kind."""
     plain = _HERE.sub(".", line.replace("\\\n", " ")).strip()
@@ -164,7 +191,7 @@ def _without(words: list[str], names: list[str]) -> list[str]:
         if skip:
             skip = False
         elif word in gone:
-            skip = True
+            skip = word not in _FLAGS
         elif word.partition("=")[0] not in gone:
             kept.append(word)
     return kept

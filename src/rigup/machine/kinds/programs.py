@@ -15,6 +15,7 @@ class JobRequest(Fact, keys=("script",), scope=PROCESS):
     nodes: int | None
     tasks: int | None
     tasks_per_node: int | None
+    cpus_per_task: int | None
     asked: bool  # any GPU is asked for, in whatever way
     given: list[int]  # GPUs that its nodes got, each
     constraint: str  # features that its nodes must have

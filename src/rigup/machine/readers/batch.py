@@ -16,7 +16,7 @@ from rigup.machine.readers.job_variables import number
 from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Hit, Text
 
-_SHORT = {"N": "nodes", "n": "ntasks", "G": "gpus", "C": "constraint", "p": "partition", "J": "job-name"}
+_SHORT = {"N": "nodes", "n": "ntasks", "c": "cpus-per-task", "G": "gpus", "C": "constraint", "p": "partition", "J": "job-name"}
 # Options that take a value, as far as one must be told from the program behind them.
 _VALUED = lazy_regex(
     r"(?:nodes|n?tasks(?:-per-\w{3,6})?|gpus(?:-per-\w{4,6})?|gres|gpu-bind|accel-bind|constraint|partition|job-name|time|account|qos|"
@@ -48,6 +48,7 @@ _OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "tasks": ("tasks", number),
     "ntasks-per-node": ("tasks_per_node", number),
     "tasks-per-node": ("tasks_per_node", number),
+    "cpus-per-task": ("cpus_per_task", number),
     "gpus": ("gpus", number),
     "gpus-per-node": ("gpus_per_node", number),
     "gpus-per-task": ("gpus_per_task", number),

@@ -10,6 +10,7 @@ from rigup.machine.kinds import DeviceNode, Driver, Gpu, KernelModule, PciDevice
 _DRIVERS = {"nvidia": "nvidia", "amdgpu": "amd"}
 _WISHES = ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_REQUIRE_CUDA", "NV_CUDA_LIB_VERSION", "CUDA_VERSION", "ROCM_VERSION", "ROCM_PATH")  # of images
 _ASKED = "asked-capabilities-without-compute"
+_FLAGS_OF = {"apptainer-no-nv-files": ("nvidia", "--nv"), "apptainer-no-rocm-files": ("amd", "--rocm")}  # of whose files none were found
 
 
 @rule("container-without-gpu")
@@ -277,6 +278,7 @@ def how_gpus_are_asked_for(
     k3s: Symptom | None = seen("k3s-named"),
     wsl: Platform | None = one(wsl=(1, 2)),
     intel: Symptom | None = seen(tag="intel-finds-none"),
+    flag: Symptom | None = seen(*_FLAGS_OF),
 ) -> Params:
     """Each maker's cards are asked for in another way; what the rule itself knew is kept where a command takes it."""
     if knew.get("old"):  # the file asks for them already
@@ -287,12 +289,15 @@ def how_gpus_are_asked_for(
     maker = str(knew.get("vendor") or ("amd" if error is not None else (card and card.get("vendor")) or ("intel" if intel else "nvidia")))
     if knew.get("option") == asked("intel", "docker"):
         maker = "amd" if error is not None or (card is not None and card.get("vendor") == "amd") or knew.get("vendor") == "amd" else "intel"
-        if maker == "amd" and not pod and knew.get("starter") != "compose":
+        if maker == "amd" and error is None and knew.get("starter") in ("docker", "podman"):
             return {}
     if maker == "nvidia" and pod:
         maker = "nvidia-runtime" if given is not None else "nvidia-k3s" if k3s is not None else maker
     wanted = "amd-wsl" if maker == "amd" and wsl is not None else maker
     holes = {"option": None, **asking(knew, wanted)}
+    whose, former = _FLAGS_OF[flag.id] if flag is not None else (maker, None)
+    if whose != maker:
+        holes |= {"option": None, "instead": holes["option"], "former": former}
     if (maker, knew.get("starter")) == ("nvidia", "lxc"):  # no runtime brings the driver's libraries in
         return {**holes, "guest": None, "bare_guest": holes["guest"]}
     return holes

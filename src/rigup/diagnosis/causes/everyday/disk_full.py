@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 
 from rigup.diagnosis.rule import Every, Params, every, mends, one, seen
-from rigup.machine.kinds import DiskSpace, Platform, Symptom
+from rigup.machine.kinds import ContainerEngine, DiskSpace, Platform, Symptom
 
 _SERVICE = "/usr/share/ollama/"  # home of the account that ollama's own installer makes
 _OF_ALL = ("/", "/home", "/tmp", "/var", "/usr", "/boot")
+_OF_A_MAC = ("/System/", "/Volumes/")  # where Docker runs in a machine of its own
 _ROOM = 20 * 2**30  # bytes that a model, an image or a build of torch wants with what it unpacks
 
 
@@ -66,7 +67,9 @@ def disk_that_is_full(
 
 
 @mends("disk-full")
-def disk_that_has_room(knew: Params, rooms: Every[DiskSpace] = every(DiskSpace)) -> Params:
+def disk_that_has_room(
+    knew: Params, rooms: Every[DiskSpace] = every(DiskSpace), other: ContainerEngine | None = one(flavour=("desktop", "snap"))
+) -> Params:
     """The one with most of it, where that is enough for a model or a build."""
     free = _roomiest(rooms)
     if free is None or free.path == knew.get("path"):
@@ -74,4 +77,5 @@ def disk_that_has_room(knew: Params, rooms: Every[DiskSpace] = every(DiskSpace))
     name = str(knew.get("variable") or knew.get("temporary") or "")
     folder = f"{free.path.rstrip('/')}/{name.lower()}" if name and free.path.startswith("/") else None
     hub = {"hub": name, "variable": None} if folder and name == "HF_HOME" else {}
-    return {"roomy": free.path, "new": folder, **hub}
+    own = knew.get("engine") == "docker" and other is None and free.path.startswith("/") and not free.path.startswith(_OF_A_MAC)
+    return {"roomy": free.path, "new": folder, "moved": free.path.rstrip("/") if own else None, **hub}

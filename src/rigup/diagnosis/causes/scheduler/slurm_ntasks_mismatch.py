@@ -162,8 +162,30 @@ def _tasks(number: int, job: JobRequest | None) -> Params:
     if not number:
         return {"option": None, "unknown": "--ntasks-per-node"}
     option = f"--ntasks-per-node={number}"
-    former = f"--ntasks={job.tasks}" if job is not None and job.get("tasks") else None
-    return {"instead": option, "former": former, "option": None} if former else {"option": option}
+    if job is None:
+        return {"option": option}
+    wanted, had = _shares(number, job)
+    former = [f"--ntasks={job.tasks}"] if job.get("tasks") else []
+    former += (
+        [f"--ntasks-per-node={job.tasks_per_node}"]
+        if job.get("tasks_per_node") not in (None, number) and (had or job.get("script"))
+        else []
+    )
+    option, given = " ".join([option, *wanted]), ", ".join([*former, *had])
+    if not given:
+        return {"option": option}
+    if job.get("script"):
+        lines = ", ".join(f"`#SBATCH {one}`" for one in option.split())
+        return {"lines": lines, "former": given, "option": None}
+    return {"instead": option, "former": given, "option": None}
+
+
+def _shares(number: int, job: JobRequest) -> tuple[list[str], list[str]]:
+    """What each task is given, for as many tasks of a node as shall share the same; and as the job has it."""
+    tasks = tasks_per_node(job) or 1
+    given = {"--cpus-per-task": job.get("cpus_per_task"), "--gpus-per-task": job.get("gpus_per_task")}
+    other = {name: max(each * tasks // number, 1) for name, each in given.items() if each and max(each * tasks // number, 1) != each}
+    return [f"{name}={each}" for name, each in other.items()], [f"{name}={given[name]}" for name in other]
 
 
 def _devices(knew: Params, want: Launch | None, job: JobRequest | None) -> int:
