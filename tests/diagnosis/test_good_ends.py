@@ -73,3 +73,49 @@ def test_what_is_left_of_a_failed_command_of_modprobe_names_no_cause_of_its_own(
     assert verdict(f"$ sudo modprobe nvidia\n{failed}{left}", tmp_path)["findings"] == []
     built = verdict("$ sudo modprobe nvidia\nmodprobe: ERROR: could not insert 'nvidia': Exec format error\n", tmp_path)["findings"]
     assert built[0]["cause"] == "kernel-module-not-built"
+
+
+ROW = "   536870912     134217728     float     sum      -1   5811.2   92.39   92.39      0   5809.8   92.41   92.41      0\n"
+FINITE = "$ python -c \"import torch; a=torch.rand(64,64,device='xpu'); print(torch.__version__, (a@a).isfinite().all().item())\"\n"
+QUERY = "index, temperature.gpu, power.draw [W], utilization.gpu [%]\n"
+SMI = "0    71.0c           {watts}W  2371Mhz  1249Mhz  44.31%  auto  303.0W   78%   {load}%\n"
+DUMP = "Timestamp, DeviceId, GPU Utilization (%), GPU Power (W)\n19:20:31.000,    0, {load}, 141.20\n"
+PODS = "NAME             READY   STATUS      RESTARTS   AGE\n"
+SESSION = "session providers: ['{name}ExecutionProvider', 'CPUExecutionProvider']\nbatch 8: {ms} ms\n"
+MEASURED = {
+    "checked collectives": (
+        ROW + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 92.41\n",
+        ROW + "# Out of bounds values : 8 FAILED\n# Avg bus bandwidth    : 92.41\n",
+    ),
+    "collectives that nobody checked": (
+        ROW + "# Out of bounds values : 0 OK\n",
+        ROW.replace("0\n", "N/A\n") + "# Out of bounds values : 0 OK\n",
+    ),
+    "a rate": ("xpu:0 bf16 matmul: 3.1 ms, 44.3 TFLOP/s, isfinite=True\n", "xpu:0 bf16 matmul: 3.1 ms, 44.3 TFLOP/s, isfinite=False\n"),
+    "a rate of none": ("cuda:1 fp16 44.3 TFLOP/s\n", "cuda:1 fp16 0.0 TFLOP/s\n"),
+    "a time": ("dml : mean 6.1 ms  p95 6.6 ms\n", "dml : mean nan ms  p95 nan ms\n"),
+    "a time of the processor": ("200 runs: mean 12.1 ms  p50 11.8 ms\n", "200 runs: mean 0.0 ms  p50 0.0 ms\n"),
+    "a finite result": (FINITE + "2.8.0+xpu True\n", FINITE + "2.8.0+xpu False\n"),
+    "a session": (SESSION.format(name="CUDA", ms=3.1), SESSION.format(name="CUDA", ms="3.1 (failed)").replace("3.1 (", "(")),
+    "load of nvidia's": (QUERY + "0, 66, 351.20 W, 98 %\n", QUERY + "0, 36, 21.20 W, 0 %\n"),
+    "load of amd's": (SMI.format(watts="289.0", load=100), SMI.format(watts="11.0", load=0)),
+    "load of intel's": (DUMP.format(load=97.81), DUMP.format(load="0.00")),
+    "a pod": (
+        PODS + "cuda-vectoradd   0/1     Completed   0          3m10s\n",
+        PODS + "cuda-vectoradd   0/1     Error       0          3m10s\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("good", "bad"), MEASURED.values(), ids=MEASURED)
+def test_what_was_measured_is_named_as_seen_to_work_and_what_is_nought_or_no_number_is_not(good, bad, tmp_path):
+    assert any(message["works"] for message in verdict(good, tmp_path)["harmless"])
+    assert not any(message["works"] for message in verdict(bad, tmp_path).get("harmless", []))
+
+
+def test_a_pod_that_is_done_does_not_make_good_one_that_crashes(tmp_path):
+    done = "nvidia-cuda-validator-8fz2m     0/1     Completed          0             41m\n"
+    crashes = "nvidia-dcgm-exporter-kq7bb      0/1     CrashLoopBackOff   12 (2m ago)   41m\n"
+    assert verdict(PODS + done, tmp_path)["verdict"] == "healthy"
+    assert verdict(PODS + done + crashes, tmp_path)["verdict"] != "healthy"
+    assert verdict(PODS + crashes + done, tmp_path)["verdict"] != "healthy"

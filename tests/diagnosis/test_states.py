@@ -118,3 +118,23 @@ timestamp, temperature.gpu, clocks.current.sm [MHz], memory.used [MiB]
 def test_rows_of_one_look_after_another_are_the_same_cards(tmp_path):
     (tmp_path / "shown.txt").write_text(_LOOKS)
     assert len(diagnose(str(tmp_path))["machine"]["accelerators"]) == 2
+
+
+def test_a_card_that_heat_slows_down_is_not_told_that_nothing_speaks_against_it(tmp_path):
+    card = "name, temperature.gpu\nTesla P40, {degrees}\n"
+    slowed = (
+        "    Clocks Event Reasons\n        HW Slowdown                       : {it}\n            HW Thermal Slowdown           : {it}\n"
+    )
+    assert "throttled" in _state(tmp_path, card.format(degrees=93) + slowed.format(it="Active"))[1]
+    assert "throttled" not in _state(tmp_path, card.format(degrees=53) + slowed.format(it="Not Active"))[1]
+
+
+def test_a_card_whose_name_nobody_pasted_is_not_on_trial(tmp_path):
+    report = "Driver Version                            : 550.127.08\nAttached GPUs                             : 1\nGPU 00000000:AB:00.0\n"
+    assert _state(tmp_path, report)[0] == "expected"
+
+
+def test_cards_of_amd_in_the_list_of_rccl_tests_are_amds(tmp_path):
+    (tmp_path / "shown.txt").write_text("# Using devices\n#   Rank  0 Pid   7711 on   hpc03 device  0 [0000:c1:00.0] AMD Instinct MI250X\n")
+    (device,) = diagnose(str(tmp_path))["machine"]["accelerators"]
+    assert (device["vendor"], device["state"]) == ("amd", "expected")

@@ -39,7 +39,7 @@ def device_states(devices: list[Device], findings: list[Finding], titles: list[s
     for device in devices:
         like = [device, *(other for other in devices if other is not device and _is_like(device, other))]
         state = _fault(like, findings, titles, facts) or _failure_state(device, facts) or _proof_state(device, facts)
-        state = state or _doubt(like, findings, titles) or _by_build(device, facts)
+        state = state or _doubt(like, findings, titles) or _held_back(like, findings, titles, _by_build(device, facts))
         device.update(state=state.state, because=state.because, next=state.following)
 
 
@@ -72,6 +72,15 @@ def _doubt(like: list[Device], findings: list[Finding], titles: list[str]) -> St
         if loud and finding.confidence == "possible" and _concerns(finding, like):
             return State("on-trial", title, "")
     return None
+
+
+def _held_back(like: list[Device], findings: list[Finding], titles: list[str], state: State) -> State:
+    """The same, with what makes such a card slower: nobody can say that nothing speaks against it."""
+    for finding, title in zip(findings, titles, strict=True):
+        named = _concerns(finding, like) or str(like[0].get("name") or "\n") in title
+        if finding.severity == "warning" and finding.row.layer in _OF_ITS_SLOT and named and state.state == "expected":
+            return state._replace(because=_("less well than it could, see {cause}").format(cause=finding.cause))
+    return state
 
 
 def _number_of_card(finding: Finding) -> str:
@@ -187,7 +196,7 @@ def _without_torch(device: Device, facts: Facts) -> State:
     if any(torch.knows("version") and torch.get("available") is False for torch in facts.of(Torch)):
         return State("no", _("the torch that is here is not built for it"), _install(device, facts))
     if vendor in _RUNTIMES and not isa and not device.get("name"):
-        if is_at_work(facts) or facts.heard("nccl-is-made"):
+        if facts.pasted or is_at_work(facts):  # who pastes an output leaves out what it was not asked for
             return State("expected", _no_objection(facts), "")
         return State("on-trial", _("nothing here tells which chip it has"), "")
     if not _has_builds(device, facts):

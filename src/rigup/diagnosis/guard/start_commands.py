@@ -108,12 +108,6 @@ def _with(step: Step, setting: Setting) -> Commands:
     return (*freed, (*words[: verb + 1], *wanted, *rest))
 
 
-def _up_to_the_image(words: tuple[str, ...]) -> tuple[str, ...]:
-    """What starts a container from an image's file, without the program in it; else all words."""
-    image = next((place for place, word in enumerate(words) if word.endswith((".sif", ".simg"))), len(words))
-    return words[: image + 1]
-
-
 def in_the_image(steps: list[Step], setting: Setting) -> list[Step]:
     """What is installed in a container goes with it: one that ends with its command, or a pod's, gets an image that has it."""
     image, engine, passing = _passing(setting)

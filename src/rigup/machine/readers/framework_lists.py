@@ -46,7 +46,7 @@ def cards_of_a_framework(text: Text) -> Statements:
         for hit in text.each(form):
             groups = hit.found()
             draft = Draft(text, Gpu, hit.start)
-            draft.add("vendor", "nvidia")
+            draft.add("vendor", vendor_of(groups.get("name", "")) or "nvidia")  # rccl-tests prints the same of cards of AMD
             draft.add("name", known_value(str(groups["name"]).removeprefix("NVIDIA NVIDIA")))
             draft.add("runtime_index", int(groups["index"]) if groups.get("index") else None)
             draft.add("isa", isa_of_capability(str(groups.get("capability") or "")))
