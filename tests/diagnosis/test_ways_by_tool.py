@@ -103,6 +103,8 @@ def test_the_account_that_the_message_names_joins_the_group(tmp_path):
         ("$ docker run --rm -e KEY=$(cat key) me/app python a.py", None),
         ("$ docker run --privileged me/app python a.py", None),
         ("$ docker run me/one a.py\n$ docker run me/two a.py", None),
+        ("$ docker run me/one a.py\n$ docker run me/one b.py", "docker run --shm-size=16g me/one a.py"),
+        ("$ apptainer exec -C me.sif python a.py", "apptainer exec --bind=/dev/shm -C me.sif python a.py"),
     ],
 )
 def test_the_command_that_started_it_gets_the_option(tmp_path, started, way):

@@ -5,7 +5,6 @@ from msgspec import structs
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.pythons import asked_in_the_project, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
-from rigup.diagnosis.guard.spelling import build_folder
 from rigup.knowledge.checks import check_of_program, check_that_shows, checks_of, code_that_asks
 from rigup.knowledge.patterns import lazy_regex
 from rigup.steps import Step, StepError, make, parse
@@ -101,6 +100,13 @@ def _of_framework(kind: str, params: dict[str, str], kinds: list[str], setting: 
     installs = kind == "see-run" and any(name.startswith(("install-", "get-", "rebuild-")) for name in kinds)
     asks = kind in ("see-torch", "see-import") or installs
     return (check_that_shows(setting.framework), {"code": code}) if code and asks else (kind, params)
+
+
+def build_folder(step: Step) -> str:
+    """The folder into which a step compiles llama.cpp; "" for any other step."""
+    if not step.kind.startswith("compile-") or step.params.get("program") != "llama.cpp":
+        return ""
+    return step.params.get("folder") or ("build-vulkan" if step.kind == "compile-for-vulkan" else "build")
 
 
 def _rebuilt(argv: tuple[str, ...], folder: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from rigup.diagnosis.guard.checks import build_folder
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge import driver_recipes
 from rigup.knowledge.amd_ways import update_of, windows_build_of
@@ -160,13 +161,6 @@ def _build_commands(step: Step, setting: Setting) -> Commands:
     folder = build_folder(step)
     options = ("-B", folder, *step.params["option"].split())
     return (_configure(options, setting.system), ("cmake", "--build", folder, "--config", "Release"))
-
-
-def build_folder(step: Step) -> str:
-    """The folder into which a step compiles llama.cpp; "" for any other step."""
-    if not step.kind.startswith("compile-") or step.params.get("program") != "llama.cpp":
-        return ""
-    return step.params.get("folder") or ("build-vulkan" if step.kind == "compile-for-vulkan" else "build")
 
 
 def _configure(options: tuple[str, ...], system: str) -> tuple[str, ...]:

@@ -154,7 +154,7 @@ def _image(words: tuple[str, ...]) -> str:
 def _up_to_the_image(words: tuple[str, ...]) -> tuple[str, ...]:
     """What starts the container, whichever program in it; of a job the whole command."""
     image = _image(words[2:]) if words[0] in (*_ENGINES, "apptainer", "singularity") else ""
-    return words[: words.index(image, 2)] if image else words
+    return words[: words.index(image, 2) + 1] if image else words
 
 
 def _words(line: str, kind: str) -> tuple[str, ...]:

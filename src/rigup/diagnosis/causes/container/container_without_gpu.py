@@ -77,9 +77,10 @@ def torch_finds_no_driver_inside(
     card: Gpu | None = one(vendor="nvidia"),
     other: Gpu | None = one(vendor="amd", integrated=False),
     hosted: Symptom | None = seen(tag="hosted-notebook"),
+    none: Symptom | None = seen("apptainer-no-nv-files"),
 ) -> Verdict:
-    """The engine puts the driver's library into a container that asks for GPUs; privileges alone do not."""
-    elsewhere = hosted is not None or (other is not None and card is None)
+    """The engine puts the driver's library into a container that asks for GPUs, where the host has one; privileges alone do not."""
+    elsewhere = hosted is not None or none is not None or (other is not None and card is None)
     return driver is None and not elsewhere and {"vendor": "nvidia"}
 
 
@@ -222,7 +223,8 @@ def description_names_none_and_torch_finds_none(
 ) -> Verdict:
     """The same, where torch says so itself."""
     cpu = torch.knows("cuda") and torch.cuda is None and not torch.get("hip")
-    return bool(world.container) and torch.place.world != "host" and not cpu and {"vendor": "nvidia"}
+    vendor = "amd" if torch.get("hip") else "nvidia"
+    return bool(world.container) and torch.place.world != "host" and not cpu and {"vendor": vendor}
 
 
 @text_rule("container-without-gpu", "likely")
@@ -279,6 +281,7 @@ def how_gpus_are_asked_for(
     wsl: Platform | None = one(wsl=(1, 2)),
     intel: Symptom | None = seen(tag="intel-finds-none"),
     flag: Symptom | None = seen(*_FLAGS_OF),
+    torch: Torch | None = None,
 ) -> Params:
     """Each maker's cards are asked for in another way; what the rule itself knew is kept where a command takes it."""
     if knew.get("old"):  # the file asks for them already
@@ -286,7 +289,8 @@ def how_gpus_are_asked_for(
     pod = knew.get("starter") == "kubernetes"
     if part is not None:  # what is asked of the engine itself stands above the variable
         return asking(knew, "compute-asked" if part.id == _ASKED and not pod else "compute")
-    maker = str(knew.get("vendor") or ("amd" if error is not None else (card and card.get("vendor")) or ("intel" if intel else "nvidia")))
+    rocm = error is not None or (torch is not None and bool(torch.get("hip")))
+    maker = str(knew.get("vendor") or ("amd" if rocm else (card and card.get("vendor")) or ("intel" if intel else "nvidia")))
     if knew.get("option") == asked("intel", "docker"):
         maker = "amd" if error is not None or (card is not None and card.get("vendor") == "amd") or knew.get("vendor") == "amd" else "intel"
         if maker == "amd" and error is None and knew.get("starter") in ("docker", "podman"):
