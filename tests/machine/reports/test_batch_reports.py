@@ -49,7 +49,7 @@ def without_script(fact):
         ("--tres-per-task=gres/gpu:2", {"gpus_per_task": 2, "asked": True}),
         ("-N 2-4", {"nodes": 2}),
         ("--nodes=2   # two of them", {"nodes": 2}),
-        ("-n16 -c 4", {"tasks": 16}),
+        ("-n16 -c 4", {"tasks": 16, "cpus_per_task": 4}),
         ("--tasks-per-node 8", {"tasks_per_node": 8}),
         ("-C 'gpu&a100'", {"constraint": "gpu&a100"}),
         ("-p gpu -J bash", {"partition": "gpu", "name": "bash"}),
