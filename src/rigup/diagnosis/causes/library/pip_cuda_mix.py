@@ -165,10 +165,13 @@ def release_that_is_there(knew: Params, packages: Every[Package] = every(Package
 
 
 @mends("pip-cuda-mix")
-def onnxruntime_twice(plain: Package = one(name="onnxruntime"), other: Package = one(name=HasForm(r"onnxruntime-[a-z]{2,12}"))) -> Params:
-    """Both put files into one folder, and the last one wins."""
-    release = f"=={other.version}" if other.get("version") else ""
-    return {"others": f"{plain.name}, {other.name}", "keep": f"{other.name}{release}", "again": None, "of_conda": None}
+def onnxruntime_twice(knew: Params, packages: Every[Package] = every(Package)) -> Params:
+    """Both put files into one folder, and the last one wins: the one whose provider is asked for is put there alone."""
+    lies_over, wanted = _name(knew.get("one")), _name(knew.get("other"))
+    if not wanted.startswith("onnxruntime-"):
+        return {}
+    release = next((f"=={package.version}" for package in packages if package.get("name") == wanted and package.get("version")), "")
+    return {"others": f"{lies_over}, {wanted}", "keep": f"{wanted}{release}", "again": None, "of_conda": None}
 
 
 @mends("pip-cuda-mix")
