@@ -78,6 +78,7 @@ def test_what_is_left_of_a_failed_command_of_modprobe_names_no_cause_of_its_own(
 ROW = "   536870912     134217728     float     sum      -1   5811.2   92.39   92.39      0   5809.8   92.41   92.41      0\n"
 FINITE = "$ python -c \"import torch; a=torch.rand(64,64,device='xpu'); print(torch.__version__, (a@a).isfinite().all().item())\"\n"
 QUERY = "index, temperature.gpu, power.draw [W], utilization.gpu [%]\n"
+TABLE = "| N/A   {degrees}C    P{state}             {watts}W /  115W |    6871MiB /   8188MiB |     {load}%      Default |\n"
 SMI = "0    71.0c           {watts}W  2371Mhz  1249Mhz  44.31%  auto  303.0W   78%   {load}%\n"
 DUMP = "Timestamp, DeviceId, GPU Utilization (%), GPU Power (W)\n19:20:31.000,    0, {load}, 141.20\n"
 PODS = "NAME             READY   STATUS      RESTARTS   AGE\n"
@@ -98,6 +99,10 @@ MEASURED = {
     "a finite result": (FINITE + "2.8.0+xpu True\n", FINITE + "2.8.0+xpu False\n"),
     "a session": (SESSION.format(name="CUDA", ms=3.1), SESSION.format(name="CUDA", ms="3.1 (failed)").replace("3.1 (", "(")),
     "load of nvidia's": (QUERY + "0, 66, 351.20 W, 98 %\n", QUERY + "0, 36, 21.20 W, 0 %\n"),
+    "load in nvidia's table": (
+        TABLE.format(degrees=69, state=0, watts=97, load=98),
+        TABLE.format(degrees=39, state=8, watts=11, load=" 0"),
+    ),
     "load of amd's": (SMI.format(watts="289.0", load=100), SMI.format(watts="11.0", load=0)),
     "load of intel's": (DUMP.format(load=97.81), DUMP.format(load="0.00")),
     "a pod": (
