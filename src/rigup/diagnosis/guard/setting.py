@@ -47,13 +47,11 @@ _BACKENDS = {"+xpu": "intel", "+rocm": "amd", "+cu": "nvidia"}  # as versions of
 _SPEAK_FOR = {"xpu-": "intel", "mps-": "apple"}  # beginnings of the ids of torch's own messages
 _OF_INTELS, _OTHERS_CARDS = wordings(tag="intel-asked-of-torch"), wordings(tag="nvidia-named card-named")
 _OF_ANY_MAKER = lazy_regex(r"(?i)\bggml_vulkan\b|\bVulkan\d|\bvk::|\bprivateuseone\b|\bDirectML\b")  # what runs on every maker's cards
-_SHELL = wordings(tag="unix-shell-shown")
-_GOES_ON = wordings(tag="work-goes-on")
+_SHELL, _GOES_ON = wordings(tag="unix-shell-shown"), wordings(tag="work-goes-on")
 _STARTS = wordings(tag="start-command-typed")
 _LENT = {"notebook": wordings(tag="hosted-notebook"), "container": wordings(tag="lent-container")}
-_SLURM = wordings(tag="slurm-node-shown")
 _LLAMA_TYPED = ("llama-program-typed", "llama-cpp-is-typed")
-_CLOUD = wordings(tag="cloud-machine")
+_SLURM, _CLOUD = wordings(tag="slurm-node-shown"), wordings(tag="cloud-machine")
 _TORCHS_FAMILY = ("pytorch", "pytorch-cuda", "pytorch-mutex", "torchvision", "torchaudio", "cpuonly")
 _PROJECTS = ("uv", "poetry", "pixi")
 _FAMILIES = {

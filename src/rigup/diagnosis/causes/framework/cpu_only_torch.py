@@ -54,13 +54,8 @@ def worth_a_build(gpu: Gpu) -> bool:
     return bool(isa) or gpu.vendor == "nvidia"
 
 
-_NO_CARD = (
-    "report-without-a-gpu",
-    "lightning-mps-unavailable",
-    "has-no-gpu-in-words",
-    "has-no-card-in-words",
-    "stands-without-a-card-in-words",
-)
+_IN_WORDS = ("has-no-gpu-in-words", "has-no-card-in-words", "stands-without-a-card-in-words")
+_NO_CARD = ("report-without-a-gpu", "lightning-mps-unavailable", *_IN_WORDS)
 
 
 @rule("cpu-only-torch")
