@@ -64,6 +64,13 @@ def test_every_kind_can_be_made_and_says_whether_it_can_be_undone(name):
     assert as_data(step)["commands"] == [list(argv) for argv in step.commands]
 
 
+@over([name for name, kind in step_kinds().items() if kind.commands])
+def test_no_command_has_a_hole_that_nothing_is_called_by(name):
+    """Braces of another language would be taken for a hole, and the command left out without a word."""
+    words = [word for argv in step_kinds()[name].commands for word in argv]
+    assert not [word for word in words if re.search(r"f'[^']*\{|f\"[^\"]*\{", word)]
+
+
 @over(list(step_kinds()))
 def test_no_shell_text_is_made_from_data(name):
     """A shell script may stand in a command only without holes: its values come as arguments."""

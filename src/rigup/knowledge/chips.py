@@ -229,6 +229,11 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d{1,9}", version)[:3]))
 
 
+def is_of_a_module(isa: str) -> bool:
+    """Whether it is the chip of a Jetson or its like, for which others than PyTorch build torch."""
+    return isa in _tegra()
+
+
 @tables.remembered
 def _tegra() -> dict[str, str]:
     rows = tables.rows("cuda_driver", "tegra", _Tegra)

@@ -100,7 +100,7 @@ def _with(step: Step, setting: Setting) -> Commands:
     if verb < 0:
         return ()
     wanted = shlex.split(option)
-    rest = _without(words[verb + 1 :], [word.partition("=")[0] for word in wanted])
+    rest = _without(_without_same(words[verb + 1 :], wanted), [word.partition("=")[0] for word in wanted])
     rest = [word for word in rest if word != step.params.get("former")]
     name = _value_of("--name", rest) if words[at] in _ENGINES and "--rm" not in rest else ""
     engine = words[: at + 1]
@@ -173,6 +173,14 @@ def _words(line: str, kind: str) -> tuple[str, ...]:
     words = tuple(every[: end - redirects])
     mine = bool(set(words[:3]).intersection(_SCHEDULERS)) == (kind == "batch-option")
     return words if mine and _ALL_RIGHTS not in words else ()
+
+
+def _without_same(words: list[str], wanted: list[str]) -> list[str]:
+    """The words without an option and its value that are wanted and stand there already, written in one word or in two."""
+    pairs = {tuple(word.split("=", 1)) for word in wanted if word.startswith("--") and "=" in word}
+    twice = [place for place, pair in enumerate(zip(words, words[1:], strict=False)) if pair in pairs]
+    gone = {*twice, *(place + 1 for place in twice)}
+    return [word for place, word in enumerate(words) if place not in gone and word not in wanted]
 
 
 def _without(words: list[str], names: list[str]) -> list[str]:

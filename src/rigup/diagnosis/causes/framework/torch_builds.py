@@ -11,7 +11,7 @@ from rigup.knowledge.cuda import driver_minimum, reaches
 from rigup.knowledge.driver_choice import branch_left_for, first_branch, stable_branch
 from rigup.knowledge.torch_builds import TorchBuild, companions, index_url
 from rigup.knowledge.torch_changes import Wish, ever_built, nearest_build, of_amds_index
-from rigup.machine.kinds import Driver, Gpu, Package, Platform, PythonEnv, Symptom, Torch
+from rigup.machine.kinds import Driver, Gpu, Jetson, Package, Platform, PythonEnv, Symptom, Torch
 
 _OF_CONDA = ("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")
 KINDS = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
@@ -95,6 +95,7 @@ def a_build_that_serves_the_card(
     platform: Platform | None = None,
     torch: Torch | None = None,
     xpu: Symptom | None = seen(tag="intel-asked-of-torch"),
+    jetson: Jetson | None = None,
 ) -> Params:
     """The release that is there, or the nearest that has code for the card; where the text names too little, who chooses it there."""
     wish = wish_of(named_programs(knew)) if knew.get("wish") is None else str(knew["wish"])
@@ -106,6 +107,8 @@ def a_build_that_serves_the_card(
             "packages": packages,
             "clear": "yes" if clashing == packages else None,
         }
+    if jetson is not None:  # its driver comes with its system, and its builds from other places
+        return {"wish": wish}
     if wish != "torch":
         return {"wish": wish, "gpus": None if wish else "any"}
     known = Machine(gpu, driver, python, platform, torch).wish()
