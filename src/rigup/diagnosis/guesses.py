@@ -125,7 +125,7 @@ def own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
 def _idle_rows(facts: Facts) -> list[Signature]:
     """Rows of the messages of programs that are known to be without consequence."""
     known = (row for row in signatures_of(heard_in(facts)) if is_idle(row, facts) and row.program not in PEOPLE)
-    return [row for row in known if len(row.literal) >= _MESSAGE]
+    return [row for row in known if row.meaning or len(row.literal) >= _MESSAGE]
 
 
 def _lines_of(rows: list[Signature], facts: Facts) -> set[tuple[str, int | None]]:

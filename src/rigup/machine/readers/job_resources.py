@@ -4,7 +4,7 @@ from rigup.machine.kinds import JobRequest
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Text
 
-_TRES = r"(?<![\w/])(?P<value>(?:billing=|cpu=|gres/)[\w=.,:/-]{0,200})"
+_TRES = r"(?<![\w/])(?P<key>[A-Z]\w{0,8}TRES=)?(?P<value>(?:billing=|cpu=|gres/)[\w=.,:/-]{0,200})"
 _NAMED = r"--gres|--gpus|TresPer|GRES=gpu|gpus?_per|gres:gpu"
 
 
@@ -12,6 +12,7 @@ _NAMED = r"--gres|--gpus|TresPer|GRES=gpu|gpus?_per|gres:gpu"
 def resources_of_a_job(text: Text) -> Statements:
     """`ReqTRES=cpu=8,mem=48G,node=1,billing=8`: all that a job holds; without `gres/gpu` there is no GPU."""
     lists = [hit for hit in text.each(_TRES) if "mem=" in hit["value"] and "cpu=" in hit["value"]]
+    lists = [hit for hit in lists if hit["key"] == "ReqTRES="] or lists  # beside it a node tells of all that it has
     rows = [dict(part.split("=", 1) for part in hit["value"].split(",") if "=" in part) for hit in lists]
     held = [max((int(n) for key, n in resources.items() if key.startswith("gres/gpu") and n.isdigit()), default=0) for resources in rows]
     jobs = {hit["job"] for hit in text.each(r"\bJobId=(?P<job>\d{1,10})")}
