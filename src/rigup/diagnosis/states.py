@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from rigup.diagnosis.at_work import is_at_work
 from rigup.diagnosis.causes.rocm_overrides import harms
 from rigup.diagnosis.findings import Finding, is_guess
+from rigup.diagnosis.foreign_builds import is_of_unknown_hands
 from rigup.diagnosis.rule import wordings
 from rigup.diagnosis.verifications import failed_on, proof_text, proven_on
 from rigup.knowledge.chips import runs_on
@@ -140,7 +141,7 @@ def _by_build(device: Device, facts: Facts) -> State:
     """As the torch builds that are here let it expect."""
     vendor, isa = device.get("vendor", ""), device.get("isa")
     builds = [torch for torch in facts.of(Torch) if made_for(torch, vendor, facts)]
-    coded = [torch for torch in builds if torch.get("code")]
+    coded = [torch for torch in builds if torch.get("code") and not is_of_unknown_hands(torch, isa or "")]
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
     if doubt := _doubt_of_builds(device, builds, facts):
         return State("on-trial", doubt, _try_it(vendor))

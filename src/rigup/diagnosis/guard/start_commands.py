@@ -1,5 +1,6 @@
 """The command that started a container or a job, as the text shows it, with the option that a way asks for."""
 
+import itertools
 import shlex
 
 from msgspec import structs
@@ -178,7 +179,7 @@ def _words(line: str, kind: str) -> tuple[str, ...]:
 def _without_same(words: list[str], wanted: list[str]) -> list[str]:
     """The words without an option and its value that are wanted and stand there already, written in one word or in two."""
     pairs = {tuple(word.split("=", 1)) for word in wanted if word.startswith("--") and "=" in word}
-    twice = [place for place, pair in enumerate(zip(words, words[1:], strict=False)) if pair in pairs]
+    twice = [place for place, pair in enumerate(itertools.pairwise(words)) if pair in pairs]
     gone = {*twice, *(place + 1 for place in twice)}
     return [word for place, word in enumerate(words) if place not in gone and word not in wanted]
 

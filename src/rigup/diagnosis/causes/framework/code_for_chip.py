@@ -3,7 +3,8 @@
 import re
 from typing import Any
 
-from rigup.knowledge.chips import is_of_a_module, isa_of_capability, relative_age, runs_on, why_not
+from rigup.diagnosis.foreign_builds import is_of_unknown_hands
+from rigup.knowledge.chips import isa_of_capability, relative_age, runs_on, why_not
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import one_gpu
 from rigup.knowledge.torch_builds import builds
@@ -34,15 +35,9 @@ def newer_than_most(isa: str) -> bool:
 
 def why_unserved(gpu: Gpu, torch: Torch) -> str | None:
     """Why this build has nothing for that card, in a word; None where it has."""
-    if torch.get("hip") or _is_of_unknown_hands(gpu, torch):
+    if torch.get("hip") or is_of_unknown_hands(torch, gpu.isa):
         return None
     return relative_age(why_not(gpu.isa, torch.code, torch.get("cuda")), torch.code)
-
-
-def _is_of_unknown_hands(gpu: Gpu, torch: Torch) -> bool:
-    """Whether the table of PyTorch's wheels tells what a plain version on a Jetson holds: there it is NVIDIA's or somebody else's build."""
-    by_table = torch.knows("code") and torch.fields["code"].where.source == "knowledge/torch_builds"
-    return by_table and is_of_a_module(gpu.isa) and "+" not in str(torch.get("version"))
 
 
 def refused(symptom: Symptom) -> str:

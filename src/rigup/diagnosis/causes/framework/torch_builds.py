@@ -107,9 +107,7 @@ def a_build_that_serves_the_card(
             "packages": packages,
             "clear": "yes" if clashing == packages else None,
         }
-    if jetson is not None:  # its driver comes with its system, and its builds from other places
-        return {"wish": wish}
-    if wish != "torch":
+    if wish != "torch" or jetson is not None:  # a Jetson's driver comes with its system, and its builds from other places
         return {"wish": wish, "gpus": None if wish else "any"}
     known = Machine(gpu, driver, python, platform, torch).wish()
     if xpu is not None and gpu is None:
