@@ -23,7 +23,8 @@ def what_is_to_be_less(
     wsl: Platform | None = one(wsl=2),
     loader: Symptom | None = seen("worker-killed-for-memory"),
     asked: Symptom | None = seen("job-asks-for-main-memory"),
-    moved: Symptom | None = seen("model-is-moved-after-loading"),
+    moved: Symptom | None = seen("model-is-moved-after-loading", "killed-while-shards-were-loaded"),
+    none: Symptom | None = seen(tag="no-gpu-told"),
     memory: Memory | None = None,
     limit: Symptom | None = seen("wslconfig-limits-memory"),
     told: Symptom | None = seen("memory-of-the-machine-told"),
@@ -41,7 +42,7 @@ def what_is_to_be_less(
         "limited": f"{limit.memory}{limit.unit}" if limit is not None else None,
         "raised": _above(limit, told) if limit is not None else None,
         "more": "elsewhere" if wsl is None else None,
-        "load": "from_pretrained" if moved is not None else None,
+        "load": "from_pretrained" if moved is not None and none is None else None,
     }
 
 
