@@ -24,7 +24,7 @@ IMPLIED = {
     "slurm_session": "slurm",
     "torch_python": "torch",
 }  # by the fixture that a test asks for
-MANY, ONE_IN = 10, 10  # of a test with more cases than that, one in so many with `--quick`
+MANY, ONE_IN = 8, 10  # of a test with more cases than that, one in so many with `--quick`
 LONG = frozenset(
     HERE / folder / f"test_{name}.py"
     for folder, names in {

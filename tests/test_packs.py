@@ -51,6 +51,7 @@ def test_plain_texts_stand_as_they_are():
     assert string_text('a\\b "c"\n', lines=True) == "'''\na\\b \"c\"\n'''"
 
 
+@pytest.mark.long
 def test_names_tell_cases_of_a_pack_apart():
     for pack in CASES.glob("*.toml"):
         names = [case.name for case in read_pack(pack)]
@@ -88,6 +89,7 @@ def test_the_script_takes_out_what_is_in_a_pack(name, tmp_path):
     assert (again.returncode, "is not empty" in again.stderr) == (2, True)
 
 
+@pytest.mark.long
 def test_the_script_names_what_is_not_there(tmp_path):
     done = asked("unpack", "no-such/case", tmp_path / "it")
     assert (done.returncode, done.stderr) == (2, "no-such/case: no case and no machine of this name is below tests.\n")

@@ -40,6 +40,7 @@ def test_an_empty_word_is_wrong_usage_and_nothing_is_done(argv, tmp_path, monkey
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.long
 def test_a_program_may_be_given_an_empty_word():
     words = [sys.executable, "-m", "rigup", "run", "--no-env", "--", "sh", "-c", 'echo "[$1]"', "sh", ""]
     done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)

@@ -382,6 +382,7 @@ def test_every_command_is_among_them():
     assert {argv[0] for argv in FORMS} >= set(EVERY)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("argv", FORMS, ids=lambda argv: " ".join(argv).encode("ascii", "replace").decode()[:60].replace("\x1b", "?"))
 def test_no_command_lets_foreign_text_command_the_terminal(argv, world, monkeypatch, tmp_path):
     journal(tmp_path / "state")

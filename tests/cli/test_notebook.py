@@ -53,6 +53,7 @@ def test_the_torch_in_the_systems_own_folder_is_seen():
     assert (torch["env"], torch["version"], torch["cuda"]) == ("/usr/local", "2.9.0+cu126", "12.6")
 
 
+@pytest.mark.long
 def test_a_report_is_text_elsewhere_and_a_page_in_a_notebook():
     report = rigup.doctor(str(COLAB))
     assert "Tesla T4" in repr(report)

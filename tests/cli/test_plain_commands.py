@@ -61,6 +61,7 @@ def test_no_other_command_is_understood():
     assert understood([]) is None
 
 
+@pytest.mark.long
 def test_neither_click_nor_what_it_imports_is_imported_by_it(tmp_path):
     (tmp_path / "report.txt").write_text("nothing\n")
     code = (

@@ -55,6 +55,7 @@ def empty(tmp_path):
     return str(tmp_path / "dl")
 
 
+@pytest.mark.long
 def test_an_environment_without_a_framework_has_nothing_to_verify(empty, capsys):
     assert run(["verify", empty]) == 1
     said = capsys.readouterr().out

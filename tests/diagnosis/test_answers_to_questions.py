@@ -165,6 +165,7 @@ SOUND = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("question", "outputs", "expected", "says"), SOUND, ids=[row[0][:40] for row in SOUND])
 def test_it_is_answered_with_what_the_text_shows(answered, question, outputs, expected, says):
     verdict, answers = answered(question, outputs)
@@ -288,6 +289,7 @@ def test_it_is_true_of_that_maker(answered, question, outputs, absent):
     assert not any(absent in answer for answer in answers.values())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "question",
     [

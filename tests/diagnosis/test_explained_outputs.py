@@ -39,6 +39,7 @@ def told(tmp_path):
     return answers
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("row", "question", "form", "as_described", "otherwise"), SHOWN, ids=[row[0] for row in SHOWN])
 def test_an_output_is_explained_where_it_is_as_described(told, row, question, form, as_described, otherwise):
     assert row in [one["id"] for one in told(question, form.format(**as_described))["answers"]]

@@ -45,6 +45,7 @@ def commands(finding):
     return [" ".join(argv) for way in finding["fixes"] for step in way["steps"] for argv in step["commands"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_the_ways_of_every_shared_case_hold(name, tmp_path):
     shutil.copytree(SHARED / "cases" / name, tmp_path / "case", ignore=shutil.ignore_patterns("case.json"))

@@ -145,6 +145,7 @@ def test_the_driver_is_that_of_the_last_state(tmp_path):
     assert device["driver"]["version"] == "570.195.03"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "second", "driver"),
     [

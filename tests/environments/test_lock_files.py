@@ -81,6 +81,7 @@ def test_uv_installs_from_the_lock_as_it_is(lock, tmp_path):
     assert says(tmp_path / "env" / "bin" / "bridge") == "bridge 2.0"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not resolver.found_uv(), reason="uv is not installed")
 def test_uv_resolves_where_the_environment_has_no_pip(wheels, tmp_path):
     make_venv(tmp_path / "env", pip=False)

@@ -100,6 +100,7 @@ def test_shapes_have_the_parameters_that_their_makers_tell(name: str, count: flo
     assert model_of(shape, "F16").parameters / 1e9 == pytest.approx(count, rel=0.0005)
 
 
+@pytest.mark.long
 def test_a_configuration_tells_the_same_shape_as_the_table(tmp_path: Path) -> None:
     told = {
         "model_type": "qwen3",

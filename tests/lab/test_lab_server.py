@@ -111,6 +111,7 @@ def test_a_real_browser_opens_it_with_its_token(jupyter_python, lab_process, tmp
             Path(kept, "lab.png").write_bytes(image)
 
 
+@pytest.mark.long
 def test_what_would_be_started_is_printed_with_what_is_lacking(account, made_with_ipykernel, capsys):
     assert run(["lab", "--env", str(made_with_ipykernel), "--print", "--json", "--port", "8899"]) == 0
     answer = json.loads(capsys.readouterr().out)

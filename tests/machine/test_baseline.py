@@ -133,6 +133,7 @@ def test_a_write_that_fails_leaves_the_old_record(monkeypatch):
     assert [path.name for path in baseline.folder().iterdir() if path.name.startswith(".draft")] == []
 
 
+@pytest.mark.long
 def test_a_whole_machine_is_small(state):
     from rigup.diagnosis.answer import examined
     from rigup.machine.sources import open_source

@@ -37,6 +37,7 @@ def pasted(tmp_path, body, name="report.log"):
 # -- subjects of a kind ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_of_too_many_cards_the_first_are_looked_at_and_the_rest_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "MOST_SUBJECTS", 30)
     told = pasted(tmp_path, listing(50))

@@ -42,6 +42,7 @@ def spots_in(body):
     return [at for at in range(len(body)) if body.startswith(WORD, at)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lines", [1, 4, 20])
 @pytest.mark.parametrize("form", FORMS)
 def test_twice_the_text_is_searched_for_not_much_more_than_twice_as_long(monkeypatch, form, lines):

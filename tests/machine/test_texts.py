@@ -42,6 +42,7 @@ def test_every_literal_is_found_in_one_pass():
     assert row.literal in literals_in("x " + row.literal + " y")
 
 
+@pytest.mark.long
 @given(st.lists(st.sampled_from([*(row.literal for row in signatures()), "no\n", "é", "\U0001f600", "==", "e"]), max_size=30))
 @settings(max_examples=100, deadline=None)
 def test_literals_looked_for_by_their_heads_are_those_that_are_found_at_once(pieces):

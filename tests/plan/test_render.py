@@ -192,6 +192,7 @@ def test_a_variable_is_set_in_the_environment_and_taken_back(chosen, tmp_path):
     assert activate.read_text() == "# activate\n"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
 def test_shellcheck_finds_nothing_in_a_script(machine, chosen, tmp_path):
     choice = chosen(machine)

@@ -44,6 +44,7 @@ def test_an_archive_is_not_printed_together_with_an_answer(text):
     assert "leave --json away" in " ".join(said("capture", "-y", "-o", "-", "--json", "--from", text).split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("body", ["[" * 9_000, "\x1bc", "a", '\xff"', "[[token]]\nkind = 3\n", '[[words]]\nabout = "secret"\n'])
 def test_a_table_of_secrets_that_cannot_be_read_is_told_and_nothing_is_said_without_it(tmp_path, monkeypatch, text, body):
     path = tmp_path / "config" / "rigup" / "knowledge" / "secrets.toml"

@@ -186,6 +186,7 @@ def test_an_old_rocm_holds_the_wheels_of_newer_ones_back():
 # -- cards of one machine ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "cards",
     ["RTX 5090 + GTX 1080 Ti", "RTX PRO 6000 Blackwell + Quadro M4000", "RTX 5070 + Tesla K80", "RTX 4090 + GTX 680", "H100 + Tesla K20"],

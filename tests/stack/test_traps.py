@@ -30,6 +30,7 @@ def test_a_card_that_only_the_open_module_drives_leaves_out_those_that_it_does_n
     assert [device["served"] for device in found["devices"]] == [False, True]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("profile", "served"),
     [

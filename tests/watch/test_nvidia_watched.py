@@ -88,6 +88,7 @@ def move(name, value):
 """
 
 
+@pytest.mark.long
 def test_one_that_is_lost_stays_and_the_others_go_on(nvidia) -> None:
     second = {name.replace("0.", "1.", 1): value for name, value in ONE.items() if name.startswith("0.")} | {"1.pci": "00000000:0F:00.0"}
     between = MOVE + "\nwatcher.sample()\nmove('0.lost', 1)"
@@ -98,6 +99,7 @@ def test_one_that_is_lost_stays_and_the_others_go_on(nvidia) -> None:
     assert sample["gpus"][1]["utilisation"]["gpu"] == 0.4
 
 
+@pytest.mark.long
 def test_it_comes_back_when_its_driver_was_loaded_again(nvidia) -> None:
     between = (
         MOVE

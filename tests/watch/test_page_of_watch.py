@@ -214,6 +214,7 @@ def exporter():
     server.server_close()
 
 
+@pytest.mark.long
 def test_the_command_serves_prints_its_address_and_ends_by_ctrl_c(exporter, tmp_path) -> None:
     exporter.text = Exposition().text(sample())
     words = [sys.executable, "-m", "rigup", "watch", "--web", "--listen", "127.0.0.1:0", "--node", exporter.address, "--anonymous"]

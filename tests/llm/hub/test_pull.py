@@ -299,6 +299,7 @@ def test_a_limit_tells_by_how_much_too_much_has_come(monkeypatch):
     assert unlimited.ahead() == 0.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("told", "rate"), [("500kB", 500_000), ("10MB/s", 10_000_000), ("1.5 GB", 1_500_000_000), ("2048", 2048)])
 def test_a_rate_is_read_as_people_write_it(home, hub, monkeypatch, told, rate):
     seen = []

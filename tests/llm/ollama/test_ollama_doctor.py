@@ -84,6 +84,7 @@ def test_an_override_of_the_shell_alone_is_named_with_the_doctors_cause(tmp_path
     assert "rigup-$2.conf" in said
 
 
+@pytest.mark.long
 def test_findings_about_pythons_are_left_to_the_doctor(tmp_path):
     folder = cases()["cpu-only-torch/break-nvidia-workstation"].unpack(tmp_path)
     told = examined(folder)

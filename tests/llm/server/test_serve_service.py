@@ -64,6 +64,7 @@ def test_an_option_that_is_given_several_times_is_in_the_service_so(account):
     assert '"serve" "--set" "temperature=0.6" "--set" "top-k=20" "--port"' in unit(account).read_text()
 
 
+@pytest.mark.long
 def test_it_is_installed_with_whole_paths_and_its_key_in_a_file_of_its_own(account, capsys):
     words = ["serve", "b=a model.gguf", "--parallel", "2", "--no-embeddings", "--on", "cpu", "--install-service", "--yes"]
     assert run(words) == 0

@@ -165,6 +165,7 @@ def quiet():
         yield made
 
 
+@pytest.mark.long
 def test_errors_have_the_form_of_ollama(quiet):
     for request, status in (
         (get("/api/tags", "wrong"), 401),

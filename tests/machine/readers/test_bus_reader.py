@@ -41,6 +41,7 @@ def test_a_card_follows_from_its_device(tree):
     assert card["driver"] == {"name": "nvidia"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("driver", "held"), [("", None), ("nouveau", "nouveau"), ("vfio-pci", "vfio-pci")])
 def test_which_driver_holds_it_or_none(tree, driver, held):
     (card,) = tree(nvidia(driver)).of(Gpu)

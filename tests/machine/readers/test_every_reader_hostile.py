@@ -120,6 +120,7 @@ def test_every_reader_ends_at_a_line_without_end(name):
         assert len(facts(reader, "".join(reader.marks[:1]) + piece * (SIZE // len(piece)))) <= SIZE
 
 
+@pytest.mark.long
 @over(sorted(READERS))
 def test_every_reader_ends_at_its_marks_over_and_over(name):
     reader = READERS[name]

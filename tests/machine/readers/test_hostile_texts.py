@@ -145,6 +145,7 @@ def test_no_text_makes_a_reader_fail(name, body, path):
         assert all(reading.where.source == path for reading in fact.fields.values())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MINE)
 def test_no_long_text_makes_a_reader_hang(name):
     for piece in LONG:

@@ -50,6 +50,7 @@ def test_the_environment_in_force_its_torch_and_its_packages(tree):
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "cuda", "hip"),
     [

@@ -85,6 +85,7 @@ def test_without_a_choice_the_newest_is_started(tree):
     assert {kernel.release for kernel in facts.of(Kernel)} == {"6.8.0-9-generic", "6.8.0-45-generic"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "line"),
     [
@@ -106,6 +107,7 @@ def test_an_entry_by_its_number_names_no_kernel(tree, line):
 
 
 # -- what kind of system ------------------------------------------------------------------------------------
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("files", "kind"),
     [

@@ -12,6 +12,7 @@ def platform(facts):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("release", "wsl"),
     [("6.8.0-40-generic", None), ("5.15.153.1-microsoft-standard-WSL2", 2), ("4.4.0-19041-Microsoft", 1), ("5.10.120-tegra", None)],
@@ -69,6 +70,7 @@ def test_secure_boot_as_tools_and_reports_tell_it(pasted, line, expected):
     assert platform(pasted(line + "\n")).secure_boot is expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("VMware, Inc.\n", "vmware"), ("QEMU\n", "qemu"), ("innotek GmbH\n", "virtualbox"), ("ASUSTeK COMPUTER INC.\n", None)],
@@ -108,6 +110,7 @@ def test_ldd_as_people_paste_it(pasted):
     assert pasted("ldd (GNU libc) 2.38\nCopyright (C) 2023\n").of(Distribution)[0].glibc == "2.38"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("files", "engine"),
     [
