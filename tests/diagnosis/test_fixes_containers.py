@@ -310,3 +310,20 @@ def test_an_option_of_docker_run_names_both_capabilities(ways):
         "$ docker run --gpus 'all,capabilities=utility' --rm img python t.py\nImportError: libcuda.so.1: cannot open shared object file: No such file or directory\n",
     )
     assert "--gpus='all,\"capabilities=compute,utility\"'" in told[0]
+
+
+def test_an_option_beside_others_of_its_name_takes_none_of_them_away(mended):
+    started = "$ docker run --rm -e HF_HOME=/m --device=/dev/kfd --device=/dev/dri rocm/pytorch python gen.py\n"
+    lacks = (
+        "rocBLAS error: Cannot read /opt/rocm/lib/rocblas/library/TensileLibrary.dat: No such file or directory for GPU arch : gfx1031\n"
+    )
+    assert (
+        "docker run -e HSA_OVERRIDE_GFX_VERSION=10.3.0 --rm -e HF_HOME=/m --device=/dev/kfd"
+        in mended("gfx-not-in-rocblas", started + lacks)[0]
+    )
+
+
+@pytest.mark.parametrize("given", ["--device /dev/dri", "--device=/dev/dri"])
+def test_a_device_that_is_given_already_is_not_given_twice(mended, given):
+    body = f"$ docker run --rm {given} img rocminfo\nUnable to open /dev/kfd read-write: No such file or directory\n"
+    assert mended("container-without-gpu", body)[0].partition("$ ")[2].count("/dev/dri") == 1

@@ -15,17 +15,6 @@ NO_DRIVER = (
 TOOLKIT = "$ nvidia-ctk --version\nNVIDIA Container Toolkit CLI version 1.17.8\n"
 
 
-@pytest.fixture
-def first(tmp_path):
-    """The first finding of a text."""
-
-    def found(body):
-        (tmp_path / "paste.txt").write_text(body, "utf-8")
-        return diagnose(str(tmp_path))["findings"][0]
-
-    return found
-
-
 def test_a_hole_may_be_asked_for_and_not_said():
     templates = ["{?lib}It is there.", "It is not."]
     assert [fullest(templates, known) for known in ({"lib": "a"}, {"lib": None}, {})] == ["It is there.", "It is not.", "It is not."]
@@ -34,8 +23,8 @@ def test_a_hole_may_be_asked_for_and_not_said():
 
 
 @pytest.mark.parametrize(("shown", "why"), [("", "is not installed, or not made known"), (TOOLKIT, "has not been restarted since")])
-def test_a_toolkit_that_is_shown_is_not_called_missing(first, shown, why):
-    finding = first(SMI + NO_DRIVER + shown)
+def test_a_toolkit_that_is_shown_is_not_called_missing(found, shown, why):
+    finding = found(SMI + NO_DRIVER + shown)[0]
     assert finding["cause"] == "container-toolkit-missing"
     assert why in finding["because"]
 

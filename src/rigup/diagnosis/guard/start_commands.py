@@ -178,10 +178,10 @@ def _words(line: str, kind: str) -> tuple[str, ...]:
 
 def _without_same(words: list[str], wanted: list[str]) -> list[str]:
     """The words without an option and its value that are wanted and stand there already, written in one word or in two."""
-    pairs = {tuple(word.split("=", 1)) for word in wanted if word.startswith("--") and "=" in word}
-    twice = [place for place, pair in enumerate(itertools.pairwise(words)) if pair in pairs]
+    same = {word for word in wanted if word.startswith("--") and "=" in word}
+    twice = [place for place, pair in enumerate(itertools.pairwise(words)) if "=".join(pair) in same]
     gone = {*twice, *(place + 1 for place in twice)}
-    return [word for place, word in enumerate(words) if place not in gone and word not in wanted]
+    return [word for place, word in enumerate(words) if place not in gone and word not in same]
 
 
 def _without(words: list[str], names: list[str]) -> list[str]:
