@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ CHILD = Path(__file__).with_name("held_child.py")
 _FIRST, _LAST = 256 << 10, 128 << 10  # bytes: what an engine says of itself at its start, and what it said last
 _LINE = 8 << 10
 _LAST_WORDS = 2.0  # seconds for what was said and is not yet read
+_QUIET = 0.15  # seconds without a new line, after which nothing more is taken to be on its way
 
 
 class Log:
@@ -24,12 +26,14 @@ class Log:
         self._last: deque[str] = deque()
         self._sizes = [0, 0]
         self._lock = threading.Lock()
+        self._added = time.monotonic()
         self.left_out = 0
 
     def add(self, line: str) -> None:
         """Keep a line, or the beginning of a long one."""
         line = line[:_LINE]
         with self._lock:
+            self._added = time.monotonic()
             if self._sizes[0] < _FIRST:
                 self._first.append(line)
                 self._sizes[0] += len(line)
@@ -39,6 +43,12 @@ class Log:
             while self._sizes[1] > _LAST:
                 self._sizes[1] -= len(self._last.popleft())
                 self.left_out += 1
+
+    def settle(self, seconds: float = _LAST_WORDS) -> None:
+        """Wait for lines that are on their way, at most so long: programs log from threads of their own, behind what they do."""
+        began = time.monotonic()
+        while (left := max(self._added, began) + _QUIET - time.monotonic()) > 0 and time.monotonic() < began + seconds:
+            time.sleep(left)
 
     def text(self) -> str:
         """All that is kept."""

@@ -20,9 +20,11 @@ from rigup.cluster.deep import (
     Measured,
     Proof,
     Verified,
-    bad_links,
     blamed,
     differences,
+    failed_links,
+    judged_links,
+    links_to_repeat,
     pairs,
     proof,
     rounds,
@@ -126,7 +128,35 @@ def test_each_fault_is_told_of_its_own_node():
 def test_a_wrong_sum_is_bad_at_any_speed():
     links = {("a", "b"): Link("b", 0, 1e12, False)}
     found = Measured(proofs=dict.fromkeys("ab", Proof("verified", family="gloo")), links=links)
-    assert bad_links(found)[1] == {("a", "b")}
+    assert failed_links(found) == {("a", "b")}
+
+
+def test_a_node_that_answers_nobody_is_blamed_before_a_partner_whose_other_links_are_slow():
+    links = {
+        ("n1", "n3"): Link("n3", 0, error="nobody came"),
+        ("n3", "n5"): Link("n5", 1, error="nobody came"),
+        ("n1", "n5"): Link("n5", 2, 1e9),
+        ("n2", "n5"): Link("n5", 0, 1e7),
+        ("n2", "n4"): Link("n4", 1, 1e9),
+        ("n4", "n6"): Link("n6", 0, 1e9),
+        ("n1", "n2"): Link("n2", 3, 1e9),
+        ("n1", "n4"): Link("n4", 4, 1e9),
+        ("n5", "n6"): Link("n6", 3, 1e7),
+    }
+    found = sound()
+    found.links = links
+    _usual, nodes, bad, left = judged_links(found)
+    assert nodes == ["n3"]
+    assert left == {("n2", "n5"), ("n5", "n6")}
+    assert bad == left | {("n1", "n3"), ("n3", "n5")}
+    assert links_to_repeat(found) == left, "a node that answers nobody is not asked again"
+    found.links["n1", "n5"] = Link("n5", 2, 1e7)
+    assert judged_links(found)[1] == ["n3", "n5"]
+
+
+def test_a_link_that_did_not_come_about_is_tried_once_more():
+    found = sound(links={pairs(NAMES, 0)[0]: Link("n6", 0, error="the port is taken")})
+    assert links_to_repeat(found) == {pairs(NAMES, 0)[0]}
 
 
 def event(say, **fields):

@@ -179,18 +179,44 @@ def _disk_rates(disks: Mapping[str, Iterable[Folder]]) -> list[tuple[str, str, f
     return [(*key, *slow(of_nodes)) for key, of_nodes in rates.items()]
 
 
-def bad_links(measured: Measured) -> tuple[dict[str, float], set[Pair]]:
-    """The usual rate of each family of nodes, and pairs whose all-reduce is slow, wrong or did not come about."""
+def failed_links(measured: Measured) -> set[Pair]:
+    """Pairs whose all-reduce is wrong or did not come about."""
+    return {pair for pair, link in measured.links.items() if link.error or not link.right}
+
+
+def slow_links(measured: Measured) -> tuple[dict[str, float], set[Pair]]:
+    """The usual rate of each family of nodes, and pairs whose all-reduce is slow."""
     of_family: dict[str, dict[Pair, float]] = defaultdict(dict)
     for pair, link in measured.links.items():
         of_family[measured.proofs[pair[0]].family][pair] = link.rate
-    usual, bad = {}, {pair for pair, link in measured.links.items() if link.error or not link.right}
+    usual, found = {}, set[Pair]()
     for family, rates in of_family.items():
         common, slow_pairs = slow(rates)
-        bad |= slow_pairs
+        found |= slow_pairs
         if common is not None:
             usual[family] = common
-    return usual, bad
+    return usual, found
+
+
+def judged_links(measured: Measured) -> tuple[dict[str, float], list[str], set[Pair], set[Pair]]:
+    """The usual rates, the nodes that are to blame, all bad links, and those for which no node is.
+
+    What did not come about weighs more than what was slow: a node that answers nobody is told before its partners, whose other
+    links a busy network has slowed.
+    """
+    usual, slow_pairs = slow_links(measured)
+    failed = failed_links(measured)
+    silent, left = blamed(measured.links, failed)
+    others = {pair for pair in measured.links if not set(pair).intersection(silent)}
+    sluggish, left = blamed(others, left | slow_pairs & others)
+    return usual, silent + sluggish, failed | slow_pairs, left
+
+
+def links_to_repeat(measured: Measured) -> set[Pair]:
+    """Bad links between nodes that have met others, or could have: once more they may be better, as a port was taken or the network busy."""
+    failed = failed_links(measured)
+    silent, _left = blamed(measured.links, failed)
+    return {pair for pair in failed | slow_links(measured)[1] if not set(pair).intersection(silent)}
 
 
 def blamed(links: Iterable[Pair], bad: Iterable[Pair]) -> tuple[list[str], set[Pair]]:
@@ -216,8 +242,7 @@ def differences(measured: Measured) -> tuple[dict[str, list[Differs]], Deep]:
             value = "failed: " + ", ".join(result.failed) if result.failed else result.because
             found[name].append(Differs("verification", value, "verified"))
     disks = _disks(measured, found)
-    usual, bad = bad_links(measured)
-    nodes, left = blamed(measured.links, bad)
+    usual, nodes, bad, left = judged_links(measured)
     for name in nodes:
         found[name].append(Differs("all-reduce with other nodes", *_of_links(name, measured, usual)))
     for name, request in measured.silent.items():

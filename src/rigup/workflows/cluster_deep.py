@@ -5,7 +5,22 @@ import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from rigup.cluster.deep import Disk, Folder, Hello, Link, Measured, Pair, Proof, Verified, bad_links, pairs, proof, rounds, slow_disks
+from rigup.cluster.deep import (
+    ROUNDS,
+    Disk,
+    Folder,
+    Hello,
+    Link,
+    Measured,
+    Pair,
+    Proof,
+    Verified,
+    links_to_repeat,
+    pairs,
+    proof,
+    rounds,
+    slow_disks,
+)
 from rigup.language import _
 from rigup.workflows.cluster_talk import Talk
 
@@ -15,6 +30,7 @@ _HELLO = 90.0
 _START = 270.0  # beyond the seconds of verification: what a node takes at most to import torch and to end children
 _DISK, _DISK_MORE = 4.0, 40.0  # seconds of a folder, and what it may take beyond
 _LINK, _LINK_LIMIT, _LINK_MOST, _LINK_MORE = 1.0, 45.0, 120.0, 45.0
+_AGAIN = 3  # rounds at most in which bad links are measured once more
 _IMPORTS = 4.0  # a link may take that many times the slowest import of torch beyond its limit, up to the most
 _BYTES = {"gloo": 8 << 20, "nccl": 64 << 20, "rccl": 64 << 20}
 Progress = Callable[[str], None]
@@ -22,7 +38,7 @@ Progress = Callable[[str], None]
 
 def minutes(seconds: float, folders: int) -> int:
     """The longest that all of it takes, as a job's limit."""
-    whole = _FACTS + _HELLO + seconds + _START + 2 * max(1, folders) * (_DISK + _DISK_MORE) + 4 * (_LINK_MOST + _LINK_MORE)
+    whole = _FACTS + _HELLO + seconds + _START + 2 * max(1, folders) * (_DISK + _DISK_MORE) + (ROUNDS + _AGAIN) * (_LINK_MOST + _LINK_MORE)
     return round(whole / 60) + 1
 
 
@@ -101,8 +117,7 @@ def _links(talk: Talk, found: Measured, hello: dict[str, Hello], tell: Progress)
         tell(_("Links are measured, round {number} of {count} …").format(number=round_ + 1, count=most))
         asked = {family: pairs(_answering(names, found), round_) for family, names in families.items() if round_ < rounds(len(names))}
         _round(talk, found, hello, asked, round_)
-    again = {pair for pair in bad_links(found)[1] if not found.links[pair].error}
-    for number, chosen in enumerate(_disjoint(again)):
+    for number, chosen in enumerate(_disjoint(links_to_repeat(found))):
         of_family: dict[str, list[Pair]] = defaultdict(list)
         for pair in chosen:
             of_family[found.proofs[pair[0]].family].append(pair)
@@ -115,10 +130,10 @@ def _answering(names: Iterable[str], found: Measured) -> list[str]:
     return [name for name, own in links.items() if name not in found.silent and not (len(own) > 1 and all(link.error for link in own))]
 
 
-def _disjoint(again: Iterable[Pair], most: int = 3) -> Iterator[list[Pair]]:
-    """Pairs in groups in which no node is twice; so many groups at most."""
+def _disjoint(again: Iterable[Pair]) -> Iterator[list[Pair]]:
+    """Pairs in groups in which no node is twice."""
     left = sorted(again)
-    for _number in range(most):
+    for _number in range(_AGAIN):
         chosen, taken = list[Pair](), set[str]()
         for pair in left:
             if not taken.intersection(pair):

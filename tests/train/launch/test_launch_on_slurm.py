@@ -89,7 +89,9 @@ def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program
             read["before"] = ranks_of(folder.path / name)
             begin_next_attempt(slurm, job)
         ended = slurm.wait(job, seconds=BOUND)
-        assert ended["JobState"] == "COMPLETED", (ended, *map(Path.read_text, folder.path.glob(f"rigup-runs/{name}-*/*.t[sx][vt]")))
+        said = (ended, *map(Path.read_text, folder.path.glob(f"rigup-runs/{name}-*/*.t[sx][vt]")))
+        assert ended["JobState"] == "COMPLETED", said
+        assert len(list((folder.path / name).glob("told-*.json"))) == 4, said
         read[name] = ranks_of(folder.path / name)
     for whole, before, after in zip(read["whole"], read["before"], read["cut"], strict=True):
         assert 0 < before["count"] < after["count"] == whole["count"]

@@ -166,6 +166,7 @@ def _start_attempt(found: Engine, wish: StartRequest, machine: Here, settings: S
     except BaseException:
         child.stop()
         raise
+    child.log.settle()
     if settings is not None:
         engine.gpu = gpu_use(engine.log, machine.pools, settings.request.gpu_layers)
     if before:
