@@ -16,10 +16,11 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
     `title` and the command words are templates over the step's parameters; a command with a hole that
     no parameter fills is left out. A word that begins with @ (@install, @remove, @upgrade, @initramfs,
-    @headers, @keeper, @keep, @let-go) is the distribution's own; where that is not known, the command is left out, but for @initramfs: whichever program is there is run. `where` "kernel"
-    is the machine that owns the kernel: outside a container, the Windows side of a WSL. `undo` None means that it
+    @headers, @keeper, @keep, @let-go) is the distribution's own; where that is not known, the command is left out, but for
+    @initramfs: whichever program is there is run. `where` "kernel" is the machine that owns the kernel: outside a container, the Windows side of a WSL. `undo` None means that it
     cannot be taken back, because of `undo_because`. `writes` names the files that the step creates or changes, as templates over the
-    parameters: who takes the step back puts them as they were, and then runs what else `undo` says.
+    parameters: who takes the step back puts them as they were, and then runs what else `undo` says. After a step that is `typed_otherwise` the
+    command that failed is given in another way, elsewhere or not at all, so that it is not asked for again as it stood.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     undo: Commands | None = None
     undo_because: str = ""
     writes: tuple[str, ...] = ()
+    typed_otherwise: bool = False
 
 
 @remembered

@@ -7,7 +7,7 @@ from rigup.diagnosis.guard.pythons import asked_in_the_project, made_by, own_pyt
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.checks import check_of_program, check_that_shows, checks_of, code_that_asks
 from rigup.knowledge.patterns import lazy_regex
-from rigup.steps import Step, StepError, make, parse
+from rigup.steps import Step, StepError, make, parse, step_kinds
 
 _OF_LINUX = ("sh", "mokutil", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
 
@@ -16,24 +16,6 @@ _OF_LLAMA = lazy_regex(r"(?:(?P<root>[^\n]*?)build[\w.-]*(?P<sep>[\\/])bin[\\/]|
 
 # What shows the card alone: what failed on it is then done again.
 _OF_THE_CARD = ("see-groups", "see-cards", "see-amd-cards", "see-cards-inside", "see-amd-cards-inside", "see-cdi", "see-key")
-# Ways after which the same command is typed otherwise, elsewhere or not at all.
-_OTHERWISE = (
-    "start-",
-    "use-",
-    "pass-",
-    "work-",
-    "do-",
-    "run-on-",
-    "smaller-",
-    "shrink-",
-    "new-environment",
-    "image-",
-    "ask-",
-    "own-environment",
-    "try-",
-    "list-",
-    "show-",
-)
 
 # Words in the parameters of steps that only one maker's software has.
 _SPEAK_OF = {
@@ -65,7 +47,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
             asked = tuple((*made, *argv[1:]) if argv[0] == "python" else argv for argv in step.commands)
             return structs.replace(step, commands=asked)
         step = structs.replace(step, commands=own_python(asked_in_the_project(step.commands, setting), setting))
-        return step if any("-option" in name or name.startswith(_OTHERWISE) for name in kinds) else _again(step, finding, folder)
+        return step if any(step_kinds()[name].typed_otherwise for name in kinds) else _again(step, finding, folder)
     raise StepError(finding.cause)
 
 
