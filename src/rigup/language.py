@@ -14,15 +14,22 @@ if TYPE_CHECKING:
 SUPPORTED = ("en", "ru", "zh_CN", "zh_TW")
 _CATALOGUES: "Path | None" = None  # where they are, if not where they came with the package
 _say: Callable[[str], str] | None = None
-_chosen = ""
+_chosen, _is_asked_for = "", False
 
 
 def choose(language: str | None = None) -> str:
     """Fix the language of this process; None takes the locale's. Returns the code in force."""
-    global _say, _chosen
-    _chosen = known(language or _from_locale())
+    global _say, _chosen, _is_asked_for
+    wanted = language or _from_locale()
+    _chosen, _is_asked_for = known(wanted), bool(wanted)
     _say = _translator(_chosen)
     return _chosen
+
+
+def is_asked_for() -> bool:
+    """Whether `--lang` or the locale named the language in force; the locales C and POSIX name none."""
+    current()
+    return _is_asked_for
 
 
 def speaks(language: str) -> bool:
@@ -59,8 +66,8 @@ def sentences(*texts: str) -> str:
 def _from_locale() -> str:
     for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         if value := os.environ.get(name, ""):
-            return value.split(":")[0]
-    return "en"
+            return "" if value.partition(".")[0] in ("C", "POSIX") else value.split(":")[0]
+    return ""
 
 
 def known(wanted: str) -> str:

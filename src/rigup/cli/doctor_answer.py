@@ -4,9 +4,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
-from rigup.language import _
+from rigup.language import N_, _, choose, current, is_asked_for, spoken_in
 
 if TYPE_CHECKING:
+    from rigup.machine.sources import Source
     from rigup.schemas.doctor import Doctor
 
 _T = TypeVar("_T")
@@ -30,9 +31,24 @@ def look(source: str | None, wake: bool, since_ok: bool = False) -> "Doctor":
     waiting = _("Reading this machine …") if source is None else _("Reading {source} …").format(source=source)
     try:
         with Waiting(waiting):
-            return this_machine(wake, since_ok) if source is None else diagnose(source, wake)
+            return this_machine(wake, since_ok) if source is None else diagnose(source, wake, _follow)
     except (SourceError, KnowledgeError) as error:
         raise RequestError(str(error)) from error
+
+
+def _follow(sources: "list[Source]") -> None:
+    """Answer in the language of a person's own words; where `--lang` or the locale names another, tell at a terminal how to have it."""
+    texts = [text.body for source in sources for text in source.texts if not text.body.isascii()]
+    if not texts:
+        return
+    from rigup.cli.prose_language import prose_language
+
+    language = prose_language(texts)
+    if language and not is_asked_for():
+        choose(language)
+    elif language and language != current() and sys.stderr.isatty():
+        sentence = spoken_in(language)(N_("`rigup --lang {language} doctor` answers in your language."))
+        sys.stderr.write(sentence.format(language=language) + "\n")
 
 
 def shareable(answer: _T, with_values: bool = False) -> _T:

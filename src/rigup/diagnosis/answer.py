@@ -1,6 +1,6 @@
 """The report of `rigup doctor`, as data in the shape of `rigup.schemas.doctor`. Nothing is printed here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -45,10 +45,12 @@ class Diagnosis(NamedTuple):
     answers: tuple[AnsweredQuestion, ...] = ()
 
 
-def diagnose(source: str | None = None, wake: bool = False) -> Doctor:
-    """Look and judge. `source` as `--from` takes it; None is this machine. Raises SourceError."""
+def diagnose(source: str | None = None, wake: bool = False, opened: Callable[[list[Source]], None] = lambda _sources: None) -> Doctor:
+    """Look and judge. `source` as `--from` takes it; None is this machine. `opened` is told of what is read. Raises SourceError."""
     try:
-        return diagnosed(open_source(source), wake)
+        sources = open_source(source)
+        opened(sources)
+        return diagnosed(sources, wake)
     finally:
         close_sources()
 
