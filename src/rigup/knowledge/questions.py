@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -218,7 +218,8 @@ def _confirms(window: "_Window") -> bool:
 
 def _shown(rows: tuple[Question, ...], text: str, everywhere: bool = False) -> list[Asked]:
     """What is asked of outputs that the text itself shows, in whatever words; see `_worries`."""
-    rows = tuple(row for row in rows if row.outputs and all(form_of(form, re.MULTILINE).search(text) for form in row.outputs))
+    ids = _of_outputs(text)
+    rows = tuple(row for row in rows if row.id in ids)
     paragraphs = list(_worries(text, everywhere)) if rows else []
     found = []
     for row in rows:
@@ -226,6 +227,13 @@ def _shown(rows: tuple[Question, ...], text: str, everywhere: bool = False) -> l
         one = Asked(row, about, about, _said(row, text), shown=True)
         found += [one] if (about or _is_told_unasked(row, text)) and _lies_within(one) else []
     return found
+
+
+@lru_cache(maxsize=8)  # a text is asked for its questions, its complaints and what they rest on
+def _of_outputs(text: str) -> frozenset[str]:
+    """The questions whose outputs the text shows, by their ids."""
+    rows = (row for row in questions() if row.outputs)
+    return frozenset(row.id for row in rows if all(form_of(form, re.MULTILINE).search(text) for form in row.outputs))
 
 
 def _is_told_unasked(row: Question, text: str) -> bool:

@@ -348,7 +348,7 @@ def is_typed(line: str) -> bool:
 
 def is_asked(line: str) -> bool:
     """The same, also of a line of a notebook's cell."""
-    return is_typed(line) or line.startswith(("print(", "import "))
+    return is_typed(line) or line.startswith(("print(", "import ")) or line.lstrip().startswith("...:")
 
 
 _PROSE = lazy_regex(r"[^\[\]{}=<>|$#\t]{90,}")

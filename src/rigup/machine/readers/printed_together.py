@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from rigup.knowledge.gpus import one_gpu
 from rigup.machine.facts import Fact
-from rigup.machine.kinds import Gpu, PythonEnv, Torch
+from rigup.machine.kinds import Gpu, JupyterKernel, PythonEnv, Torch
 from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.executables import prefix_of
 from rigup.machine.readers.rocm_smi import gfx
 from rigup.machine.readers.values import platform_of
 from rigup.machine.texts import Hit, Text
@@ -29,6 +30,7 @@ _QUESTIONS = (
     (r"torch\.cuda\.get_device_name\([^()]{0,20}\)", r"[A-Z][^\n\"',]{3,60}?", "name"),
     (r"platform\.machine\(\)", r"x86_64|arm64|aarch64|AMD64", "machine"),
     (r"platform\.platform\(\)", r"[A-Z][\w.+-]{8,120}", "platform"),
+    (r"sys\.executable", r"(?:/|[A-Z]:\\)[^\n'\"]{1,200}?python[\d.]{0,5}(?:\.exe)?", "python"),
 )
 _WARNED = r"(?:[^\n]{0,300}\.py:\d{1,6}: \w*Warning: [^\n]{0,1200}\n(?:[ \t]{2}[^\n]{0,200}\n)?){0,3}"  # before what was printed
 _LINE = (
@@ -38,7 +40,7 @@ _LINE = (
 )
 
 
-@reads(adds=(Torch, Gpu, PythonEnv), marks=("torch.", "platform."), rank=0)
+@reads(adds=(Torch, Gpu, PythonEnv, JupyterKernel), marks=("torch.", "platform."), rank=0)
 def answers_of_one_line(text: Text) -> Statements:
     """Each answer belongs to the question at the same place."""
     for hit in text.each(_LINE):
@@ -64,7 +66,7 @@ _SCRIPTS = (  # the same over several lines
 _ASIDE = re.compile(r"\w*Warning: |^[ \t]{2,}\S|^[ \t]*$")  # what Python warns of between the answers
 
 
-@reads(adds=(Torch, Gpu, PythonEnv), marks=("torch.",), rank=0)
+@reads(adds=(Torch, Gpu, PythonEnv, JupyterKernel), marks=("torch.",), rank=0)
 def answers_of_several_prints(text: Text) -> Statements:
     """`print(torch.__version__); print(torch.cuda.is_available())`: a line of answers for each print, whatever else is done there."""
     for hit in (hit for form in (_COMMAND, *_SCRIPTS) for hit in text.each(form)):
@@ -107,7 +109,10 @@ def _arguments(text: str) -> list[str]:
 
 
 _WORDS = {"True": True, "False": False, "None": None}
-_BESIDE = ("name", "chip", "capability", "machine", "platform")  # what is no field of torch's
+_BESIDE = ("name", "chip", "capability", "machine", "platform", "python")  # what is no field of torch's
+_CELL = re.compile(r"[ \t]*In ?\[\d{1,4}\]:")
+_CELL_GOES_ON = re.compile(r"[ \t]{4}|[ \t]*\.\.\.:")
+_MOST_LINES = 12  # of a cell, above the one that prints
 
 
 def _facts(hit: Hit, answers: dict[str, str], named: str) -> Iterator[Fact]:
@@ -117,8 +122,13 @@ def _facts(hit: Hit, answers: dict[str, str], named: str) -> Iterator[Fact]:
         torch["devices"] = int(answers["devices"])
     if "code" in torch:
         torch["code"] = re.findall(r"\w+", answers["code"])
+    prefix = prefix_of(answers.get("python", ""))
     if torch:
-        yield hit.states(Torch, **torch)
+        yield hit.states(Torch, **torch, **({"env": prefix} if prefix else {}))
+    if prefix and _in_a_cell(hit):
+        yield hit.states(JupyterKernel, name="notebook", python=answers["python"], prefix=prefix)
+    elif prefix:
+        yield hit.states(PythonEnv, prefix=prefix, active=True)
     digits = re.findall(r"\d+", answers.get("capability", ""))
     rocm = torch.get("hip") or re.search(r"(?i)rocm|\bgfx\d|\bradeon\b", hit.text.body)  # HIP makes such a number up
     if digits and not rocm and "name" not in answers:
@@ -133,3 +143,15 @@ def _facts(hit: Hit, answers: dict[str, str], named: str) -> Iterator[Fact]:
         yield hit.states(PythonEnv, machine=answers["machine"])
     if "platform" in answers:
         yield from platform_of(hit.text, hit.start, answers["platform"])
+
+
+def _in_a_cell(hit: Hit) -> bool:
+    """Whether a notebook's cell was typed there, in one line or in several."""
+    body = hit.text.body
+    lines = [body[hit.start :].partition("\n")[0], *reversed(body[: hit.start].splitlines()[-_MOST_LINES:])]
+    for line in lines:
+        if _CELL.match(line):
+            return True
+        if not _CELL_GOES_ON.match(line):
+            return False
+    return False

@@ -97,9 +97,10 @@ def somebody_asked_it_and_shows_nothing_else(
     platform: Platform | None = None,
     none: Symptom | None = seen(*_NO_CARD, tag="macs other-accelerators"),
     screen: PciDevice | None = one(class_code="0300"),
+    other: Torch | None = one(available=True),
 ) -> Verdict:
-    """A session in which torch says no, and whose version says why; whether there is a card is not told, nor lspci's list shown."""
-    return gpu is None and platform is None and none is None and screen is None and _for_cpu(torch)
+    """A session in which torch says no, and whose version says why; neither a card nor lspci's list is shown, nor a torch that has one."""
+    return gpu is None and platform is None and none is None and screen is None and other is None and _for_cpu(torch)
 
 
 @rule("cpu-only-torch", "likely")
@@ -268,8 +269,7 @@ def pip_brought_the_plain_wheel(
     why: Symptom | None = seen("torch-driver-too-old", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device"),
 ) -> Verdict:
     """torch sees no GPU where there is one, and says no more; what pip brings by itself on Windows is a build for the processor."""
-    has_variant = torch.get("cuda") or torch.get("hip") or "+" in str(torch.get("version"))
-    return why is None and not has_variant and bool(gpu.fields)
+    return why is None and bool(gpu.fields) and not (torch.get("cuda") or torch.get("hip") or "+" in str(torch.get("version")))
 
 
 @rule("cpu-only-torch", "possible")
