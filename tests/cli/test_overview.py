@@ -61,14 +61,14 @@ def test_no_gpu_is_told_where_somebody_looked():
     assert of(lines(machine_folder("cpu-server")), "GPU")[0].facts == ("none in this machine",)
 
 
-def test_what_will_not_work_is_marked_and_names_its_cause(tmp_path):
+def test_the_bad_mark_is_at_what_has_to_be_mended_and_not_at_the_card_that_waits_for_it(tmp_path):
     (tmp_path / "out.txt").write_text(
         "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-00000000-0000-0000-0000-000000000001)\n"
         "$ python -c 'import torch; print(torch.__version__, torch.cuda.is_available())'\n2.5.1+cpu False\n"
     )
-    told = lines(tmp_path)
-    assert {line.mark for line in (*of(told, "GPU"), *of(told, "Environment"))} == {BAD}
-    assert of(told, "GPU")[0].state == "will not work: cpu-only-torch"
+    (card,), (environment,) = (of(lines(tmp_path), title) for title in ("GPU", "Environment"))
+    assert (card.mark, environment.mark) == (GOOD, BAD)
+    assert card.state == "kept from its work: cpu-only-torch"
 
 
 def marks_of(tmp_path, text):
