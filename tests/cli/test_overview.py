@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from packs import machine_folder
-from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, overview
+from rigup.cli.overview import ASIDE, BAD, GOOD, OPEN, WEAK, overview
 from rigup.cli.report import marks, text
 from rigup.diagnosis.answer import diagnose
 from rigup.schemas.doctor import FailedVerification
@@ -61,14 +61,14 @@ def test_no_gpu_is_told_where_somebody_looked():
     assert of(lines(machine_folder("cpu-server")), "GPU")[0].facts == ("none in this machine",)
 
 
-def test_what_will_not_work_is_marked_and_names_its_cause(tmp_path):
+def test_the_bad_mark_is_at_what_has_to_be_mended_and_not_at_the_card_that_waits_for_it(tmp_path):
     (tmp_path / "out.txt").write_text(
         "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-00000000-0000-0000-0000-000000000001)\n"
         "$ python -c 'import torch; print(torch.__version__, torch.cuda.is_available())'\n2.5.1+cpu False\n"
     )
-    told = lines(tmp_path)
-    assert {line.mark for line in (*of(told, "GPU"), *of(told, "Environment"))} == {BAD}
-    assert of(told, "GPU")[0].state == "will not work: cpu-only-torch"
+    (card,), (environment,) = (of(lines(tmp_path), title) for title in ("GPU", "Environment"))
+    assert (card.mark, environment.mark) == (GOOD, BAD)
+    assert card.state == "kept from its work: cpu-only-torch"
 
 
 def marks_of(tmp_path, text):
@@ -106,6 +106,27 @@ def test_a_card_that_computes_wrong_in_the_type_in_use_is_not_marked_as_good(tmp
     said = "modules.devices.NansException: A tensor with all NaNs was produced in Unet.\n"
     told = marks_of(tmp_path, "GPU 0: NVIDIA GeForce GTX 1650 (UUID: GPU-e1a7d204-9c3b-47f8-b560-18d2f7ac3e11)\n" + said)
     assert told["GPU 0"][0] == WEAK
+
+
+def test_a_chip_that_torch_does_not_serve_is_neither_good_nor_bad(tmp_path):
+    (tmp_path / "out.txt").write_text("00:02.0 VGA compatible controller: Intel Corporation HD Graphics 530 (rev 06)\n")
+    (card,) = of(lines(tmp_path), "GPU")
+    assert card.mark == ASIDE
+    assert card.state.startswith("not used by torch: ")
+
+
+def test_a_hot_card_is_marked_as_one_that_works_less_well(tmp_path):
+    slowed = (
+        "    Clocks Event Reasons\n        HW Slowdown                       : Active\n            HW Thermal Slowdown           : Active\n"
+    )
+    assert marks_of(tmp_path, "name, temperature.gpu\nTesla P40, 93\n" + slowed)["GPU 0"][0] == WEAK
+
+
+def test_the_environment_of_tensorflow_has_the_bad_mark_where_its_build_is_the_fault(tmp_path):
+    shown = "PS C:\\> nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 4060 (UUID: GPU-7d3a9c10-88f2-0b6e-4c57-e1a2b95d3f64)\n"
+    asked = ">>> import tensorflow as tf\n>>> tf.__version__\n'2.19.0'\n>>> tf.config.list_physical_devices('GPU')\n[]\n"
+    told = marks_of(tmp_path, shown + asked)
+    assert (told["GPU 0"][0], told["Environment"][0]) == (GOOD, BAD)
 
 
 def test_where_somebody_complains_nothing_is_marked_as_good_unseen(tmp_path):

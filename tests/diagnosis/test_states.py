@@ -138,3 +138,51 @@ def test_cards_of_amd_in_the_list_of_rccl_tests_are_amds(tmp_path):
     (tmp_path / "shown.txt").write_text("# Using devices\n#   Rank  0 Pid   7711 on   hpc03 device  0 [0000:c1:00.0] AMD Instinct MI250X\n")
     (device,) = diagnose(str(tmp_path))["machine"]["accelerators"]
     assert (device["vendor"], device["state"]) == ("amd", "expected")
+
+
+_UHD = "00:02.0 VGA compatible controller: Intel Corporation UHD Graphics 620 (rev 07)\n"
+_RTX = "GPU 0: NVIDIA GeForce RTX 4070 (UUID: GPU-5bd0d7c1-2f0e-9d5c-7a41-0c6f0e3b8a92)\n"
+_OLLAMA = "NAME      ID              SIZE      PROCESSOR    UNTIL\nqwen3:4b  359d7dd4bcda    4.1 GB    100% GPU     4 minutes from now\n"
+
+
+def _uses(tmp_path, body):
+    (tmp_path / "shown.txt").write_text(body)
+    return {device.get("name"): device.get("use") for device in diagnose(str(tmp_path))["machine"]["accelerators"]}
+
+
+def test_a_card_on_which_a_program_computes_is_seen_to_work(tmp_path):
+    rows = "| qwen3 8B Q4_K - Medium | 4.68 GiB | 8.19 B | ROCm | 99 | tg128 | 97.12 ± 0.11 |\n"
+    amd = "  Device 0: AMD Radeon RX 7900 XTX, gfx1100 (0x1100), VMM: no, Wave Size: 32\n"
+    assert _uses(tmp_path, "ggml_cuda_init: found 1 ROCm devices:\n" + amd + rows) == {"AMD Radeon RX 7900 XTX": "computes"}
+    assert _uses(tmp_path, _RTX + _OLLAMA) == {"NVIDIA GeForce RTX 4070": "computes"}
+
+
+def test_a_card_that_is_only_listed_is_not_seen_to_work(tmp_path):
+    assert _uses(tmp_path, _RTX + ">>> jax.devices()\n[CudaDevice(id=0)]\n") == {"NVIDIA GeForce RTX 4070": None}
+    assert _uses(tmp_path, _RTX + _OLLAMA.replace("100% GPU", "100% CPU")) == {"NVIDIA GeForce RTX 4070": None}
+
+
+def test_of_two_cards_that_one_is_seen_to_work_whose_number_is_told(tmp_path):
+    asked = "$ python -c \"import torch; x=torch.rand(2048,2048,device='cuda:1'); print((x@x).mean().item())\"\n511.884\n"
+    other = _RTX.replace("GPU 0", "GPU 1").replace("8a92", "8a93")
+    (tmp_path / "shown.txt").write_text(_RTX + other + asked)
+    assert [card.get("use") for card in diagnose(str(tmp_path))["machine"]["accelerators"]] == [None, "computes"]
+
+
+def test_a_card_that_fell_off_the_bus_does_not_work_whatever_it_computed(tmp_path):
+    lost = "kernel: NVRM: Xid (PCI:0000:17:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
+    assert _states(tmp_path, _CARD + _OLLAMA + lost) == ["no"]
+
+
+def test_a_chip_that_torch_does_not_serve_is_not_expected_to_work_with_it(tmp_path):
+    assert _uses(tmp_path, _UHD + _RTX + _OLLAMA) == {"UHD Graphics 620": "none", "NVIDIA GeForce RTX 4070": "computes"}
+    assert _uses(tmp_path, "03:00.0 VGA compatible controller: Intel Corporation DG2 [Arc A750] (rev 08)\n") == {"Arc A750": None}
+
+
+def test_graphics_that_a_program_reaches_are_not_called_unused(tmp_path):
+    assert _uses(tmp_path, _UHD + ">>> ov.Core().available_devices\n['CPU', 'GPU']\n") == {"UHD Graphics 620": None}
+
+
+def test_beside_another_fault_a_card_is_not_told_that_nothing_speaks_against_it(tmp_path):
+    killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=881204.batch. Some of the step tasks have been OOM Killed.\n"
+    assert "the card itself; see host-memory-exhausted" in _state(tmp_path, _CARD + killed)[1]

@@ -12,8 +12,9 @@ from rigup.schemas.machine import Machine
 from rigup.schemas.shared import BoundDriver, Device, Facts, Finding, Hardware, Memory
 from rigup.sizes import memory as bytes_of_memory
 
-GOOD, BAD, WEAK, OPEN = "good", "bad", "weak", "open"  # works; does not; less well; nobody can tell
+GOOD, BAD, WEAK, OPEN, ASIDE = "good", "bad", "weak", "open", "aside"  # works; does not; less well; nobody can tell; has no part in it
 _STATES = {"verified": GOOD, "expected": GOOD, "on-trial": WEAK, "no": BAD}
+_AROUND = ("container", "library", "framework")  # layers of what lies around a card
 _MOST = 6  # environments and kernels that are shown, unless asked for more
 _SYSTEMS = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
 _FRAMEWORKS = (
@@ -159,15 +160,16 @@ def _look(device: Device, verbose: int) -> tuple[Any, ...]:
 
 def _device(alike: list[Device], answer: Doctor, verbose: int) -> Line:
     device, last = alike[0], alike[-1]
-    mark = _STATES[device.state]
-    mark = OPEN if device.state == "expected" and answer.verdict == "unknown" else mark
+    cause = next((finding for finding in answer.findings if finding.title == device.because), None)
+    apart = cause is not None and device.state == "no" and _lies_apart(cause, device)
+    mark = GOOD if apart else ASIDE if device.use == "none" else _STATES[device.state]
+    mark = OPEN if device.state == "expected" and device.use is UNSET and answer.verdict == "unknown" else mark
     mark = WEAK if mark in (GOOD, OPEN) and any(_has_warning(member, answer) for member in alike) else mark
     numbers = str(device.index) + ("–" + str(last.index) if last is not device else "")
     facts = _device_facts(device, verbose)
     named = (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:], *_cards(alike)) if len(alike) > 1 else facts
-    cause = next((finding.cause for finding in answer.findings if finding.title == device.because), "")
-    because = cause or device.because  # what is said above needs no repetition
-    state = _("{state}: {because}").format(state=state_names()[device.state], because=because)
+    because = cause.cause if cause else device.because  # what is said above needs no repetition
+    state = _("{state}: {because}").format(state=_("kept from its work") if apart else state_name(device), because=because)
     if verbose and device.next:
         state += "\n" + device.next
     return Line(mark, _("GPU {number}").format(number=numbers), named, state)
@@ -184,8 +186,20 @@ def _cards(alike: list[Device]) -> tuple[str, ...]:
 
 def _has_warning(device: Device, answer: Doctor) -> bool:
     """Whether a finding that is no more than a warning is about this device."""
-    names = {device.pci_address, device.name, device.uuid} - {UNSET}
-    return any(finding.severity == "warning" and finding.subject in names for finding in answer.findings)
+    warnings = [finding for finding in answer.findings if finding.severity == "warning"]
+    return any(finding.subject in _names(device) or finding.cause in device.because for finding in warnings)
+
+
+def _names(device: Device) -> set[Any]:
+    return {device.pci_address, device.name, device.uuid} - {UNSET}
+
+
+def _lies_apart(finding: Finding, device: Device) -> bool:
+    """Whether what has to be mended is an environment or a container, and the card has no part in it."""
+    from rigup.knowledge.doctor_tables import causes
+
+    row = causes().get(finding.cause)
+    return row is not None and row.layer in _AROUND and row.about != "Gpu" and finding.subject not in _names(device)
 
 
 def _device_facts(device: Device, verbose: int) -> tuple[str, ...]:
@@ -262,7 +276,8 @@ def _is_in(finding: Finding, prefix: str, answer: Doctor) -> bool:
     if finding.severity == "note" or row is None or row.layer not in ("library", "framework") or row.about == "JupyterKernel":
         return False  # a kernel that starts another Python says nothing against the one that it does not start
     named = any(prefix and prefix in text for line in finding.evidence for text in (line.source, str(line.value)))
-    envs = {torch.get("env") for torch in answer.machine.torches or ()} or {env.get("prefix") for env in answer.machine.python_envs or ()}
+    builds = (*(answer.machine.torches or ()), *(answer.machine.tensorflows or ()))
+    envs = {build.get("env") for build in builds} or {env.get("prefix") for env in answer.machine.python_envs or ()}
     return named or finding.subject == prefix or envs == {prefix or None} or envs == {prefix}
 
 
@@ -348,6 +363,11 @@ def _known_values(fact: dict[str, Any], *names: str) -> list[str]:
 def state_names() -> dict[str, str]:
     """The four honest states of a device."""
     return {"verified": _("verified"), "expected": _("expected to work"), "on-trial": _("on trial"), "no": _("will not work")}
+
+
+def state_name(device: Device) -> str:
+    """The same, or what was seen of its use."""
+    return {"computes": _("seen to work"), "none": _("not used by torch")}.get(str(device.use), state_names()[device.state])
 
 
 def name_of(device: Hardware) -> str:

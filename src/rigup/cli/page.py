@@ -37,7 +37,7 @@ _STYLE = """
 white-space:pre-wrap;font:14px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace}
 .rigup table{border-collapse:collapse;width:100%;margin:.5rem 0}.rigup th,.rigup td{text-align:left;vertical-align:top;
 padding:.35rem .6rem;border-bottom:1px solid var(--line)}.rigup th{font-weight:600;white-space:nowrap}.rigup td.soft{min-width:9rem}.rigup article h2{margin-top:.25rem}.rigup td ul{margin:0}.rigup ul,.rigup ol{margin:.4rem 0;padding-left:1.4rem}
-.rigup td.good,.rigup td.bad,.rigup td.weak,.rigup td.open{font-weight:700;width:1rem}.rigup td.good{color:var(--good)}.rigup td.bad{color:var(--bad)}
+.rigup td.good,.rigup td.bad,.rigup td.weak,.rigup td.open,.rigup td.aside{font-weight:700;width:1rem}.rigup td.good{color:var(--good)}.rigup td.bad{color:var(--bad)}
 .rigup td.weak,.rigup td.open{color:var(--warn)}.rigup td.what{white-space:nowrap}.rigup footer{margin-top:2rem;border-top:1px solid var(--line);font-size:.9rem}
 .rigup button{float:right;margin:.3rem .3rem 0 .5rem;font:inherit;font-size:.85rem;color:var(--ink);background:var(--paper);border:1px solid var(--line);
 border-radius:4px;padding:.15rem .6rem;cursor:pointer}.rigup summary{cursor:pointer;font-weight:600}.rigup details{margin:.75rem 0}
@@ -47,7 +47,7 @@ border-radius:4px;padding:.15rem .6rem;cursor:pointer}.rigup summary{cursor:poin
 
 
 _TH = '<th scope="col">'
-_SIGNS = {"good": "✓", "bad": "✗", "weak": "!", "open": "?"}
+_SIGNS = {"good": "✓", "bad": "✗", "weak": "!", "open": "?", "aside": "·"}
 # The one script of the page: buttons that copy commands. Browsers run no other, for the page names its hash.
 _SCRIPT = """\
 for (const well of document.querySelectorAll(".rigup pre")) {

@@ -9,7 +9,7 @@ from rigup.cli.evidence import LABEL, MOST_EVIDENCE, evidence_lines
 from rigup.cli.guard import style, unstyled
 from rigup.cli.head_sentence import head_sentence, verdict_word
 from rigup.cli.layout import columns, padded, width, wrapped
-from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
+from rigup.cli.overview import ASIDE, BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_name
 from rigup.cli.typed_commands import commands, place, typed
 from rigup.language import N_, _
 from rigup.schemas.doctor import AnsweredQuestion, Doctor, HarmlessMessage
@@ -26,7 +26,13 @@ _COLORS = {
     "degraded": "yellow",
 }
 _STATES = {"verified": "green", "expected": "green", "on-trial": "yellow", "no": "red"}
-_MARKS = {GOOD: ("✓", "ok", "green"), BAD: ("✗", "x", "red"), WEAK: ("!", "!", "yellow"), OPEN: ("?", "?", "yellow")}
+_MARKS = {
+    GOOD: ("✓", "ok", "green"),
+    BAD: ("✗", "x", "red"),
+    WEAK: ("!", "!", "yellow"),
+    OPEN: ("?", "?", "yellow"),
+    ASIDE: ("·", "-", "blue"),
+}
 # Words that are translated where a value of the answer is shown.
 _WORDS = (
     N_("broken"),
@@ -251,7 +257,7 @@ def _failed_verifications(answer: Doctor) -> list[str]:
 def device_line(device: Device, room: int = 0) -> list[str]:
     """What one device is, and its state with the reason."""
     facts = [padded(name_of(device), room), padded(device.isa or "", 8), padded(memory(device), 8)]
-    state = style(state_names()[device.state], fg=_STATES[device.state])
+    state = style(state_name(device), fg=_STATES[device.state])
     line = "  " + str(device.index) + "  " + "  ".join(facts).rstrip()
     return [line, *wrapped(_("{state}: {because}").format(state=state, because=device.because), "     ", "     ")]
 

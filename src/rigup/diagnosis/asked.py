@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
+from rigup.diagnosis.at_work import is_at_work
 from rigup.diagnosis.blame import are_sure, is_one_of
 from rigup.diagnosis.faults_asked import is_of_faults
 from rigup.diagnosis.guesses import own_texts
@@ -11,7 +12,7 @@ from rigup.diagnosis.shown import look, maker, shown_names, values
 from rigup.diagnosis.wording import filled, holes
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, Question, Told, asked_in, is_question, without_commands, without_questions
-from rigup.knowledge.text_classifier import ends, fails
+from rigup.knowledge.text_classifier import ends, fails, is_in_trouble
 from rigup.language import _
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
@@ -94,7 +95,10 @@ def _asked(texts: Iterable[Text], facts: Facts, is_wrong: bool = False) -> list[
 
 def _fails_besides(one: Asked, text: Text, facts: Facts) -> bool:
     """Whether a program fails in a text, beside the outputs that the answer explains and what is known to be without consequence."""
-    body = ends(without_questions(own_texts((text,), facts)[0]))
+    told = own_texts((text,), facts)[0]
+    if is_at_work(facts) and not is_in_trouble(one.sentence):  # who believes that something failed of which the text shows that it works
+        told = told.replace(one.sentence, "")
+    body = ends(without_questions(told))
     for form in one.row.outputs:
         body = re.sub(form, lambda found: found[0] if len(found[0]) > _OUTPUT else "", body, flags=re.MULTILINE)
     return fails(without_commands(body))

@@ -3,16 +3,19 @@
 from typing import Any, NamedTuple
 
 from rigup.diagnosis.at_work import is_at_work
+from rigup.diagnosis.cards_at_work import cards_at_work, cards_reached
 from rigup.diagnosis.causes.rocm_overrides import harms
 from rigup.diagnosis.findings import Finding, is_guess
 from rigup.diagnosis.foreign_builds import is_of_unknown_hands
 from rigup.diagnosis.rule import wordings
 from rigup.diagnosis.verifications import failed_on, proof_text, proven_on
 from rigup.knowledge.chips import runs_on
+from rigup.knowledge.gpus import architecture_of
+from rigup.knowledge.intel import validated
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.knowledge.torch_changes import ever_built, of_amds_index
 from rigup.language import _
-from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, Torch, Variable
+from rigup.machine.kinds import Driver, Platform, Symptom, Torch, Variable
 from rigup.machine.store import Facts
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
@@ -28,20 +31,40 @@ TORCH_DEVICES = {"nvidia": "cuda", "amd": "cuda", "apple": "mps", "intel": "xpu"
 
 
 class State(NamedTuple):
-    """What may be expected of a device; `following` is the next action."""
+    """What may be expected of a device; `following` is the next action, `use` what was seen of it."""
 
     state: str
     because: str
     following: str
+    use: str = ""
 
 
 def device_states(devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> None:
-    """Add `state`, `because` and `next` to each device of the inventory. `titles` are those of the findings."""
+    """Add `state`, `because` and `next` to each device of the inventory, and `use` where it is known. `titles` are those of the findings."""
+    seen = _seen(devices, facts) if facts.pasted else {}
     for device in devices:
         like = [device, *(other for other in devices if other is not device and _is_like(device, other))]
-        state = _fault(like, findings, titles, facts) or _failure_state(device, facts) or _proof_state(device, facts)
-        state = state or _doubt(like, findings, titles) or _held_back(like, findings, titles, _by_build(device, facts))
-        device.update(state=state.state, because=state.because, next=state.following)
+        works = seen.get(id(device))
+        state = (
+            _fault(like, findings, titles, facts, bool(works and works.use)) or _failure_state(device, facts) or _proof_state(device, facts)
+        )
+        state = state or _doubt(like, findings, titles) or _held_back(like, findings, titles, _by_sight(works, _by_build(device, facts)))
+        device.update(state=state.state, because=state.because, next=state.following, **({"use": state.use} if state.use else {}))
+
+
+def _seen(devices: list[Device], facts: Facts) -> dict[int, State]:
+    """What the text shows of cards at work, or reached."""
+    listed = State("expected", _("its driver lists it"), "")
+    reached = State("expected", _("what was given shows that a program reaches it"), "")
+    computes = State("expected", _("what was given shows a program computing on it"), "", "computes")
+    states = {id(device): listed for device in devices if device.get("uuid") and not device.get("integrated")}
+    states |= {id(device): reached for device in cards_reached(devices, facts)}
+    return states | {id(device): computes for device in cards_at_work(devices, facts)}
+
+
+def _by_sight(seen: State | None, expected: State) -> State:
+    """What computes is known to work; what is merely reached says more than that nothing speaks against it."""
+    return seen if seen and (seen.use or expected.use or expected.because == _no_objection_shown()) else expected
 
 
 def _is_like(device: Device, other: Device) -> bool:
@@ -50,10 +73,10 @@ def _is_like(device: Device, other: Device) -> bool:
     return alike and bool(device.get("isa") or device.get("name"))
 
 
-def _fault(like: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> State | None:
+def _fault(like: list[Device], findings: list[Finding], titles: list[str], facts: Facts, computes: bool) -> State | None:
     """A grounded error about this device, or about the whole machine; what one program lacks stops no card that computes for another."""
     vendor = like[0].get("vendor", "")
-    works = any(torch.get("available") and made_for(torch, vendor, facts) for torch in facts.of(Torch))
+    works = computes or any(torch.get("available") and made_for(torch, vendor, facts) for torch in facts.of(Torch))
     for finding, title in zip(findings, titles, strict=True):
         if works and not finding.subject.name and finding.row.layer in _OF_ONE_PROGRAM:
             continue
@@ -76,11 +99,14 @@ def _doubt(like: list[Device], findings: list[Finding], titles: list[str]) -> St
 
 
 def _held_back(like: list[Device], findings: list[Finding], titles: list[str], state: State) -> State:
-    """The same, with what makes such a card slower: nobody can say that nothing speaks against it."""
+    """The same, with what makes such a card slower, or what else is wrong: nobody can say that nothing speaks against it."""
     for finding, title in zip(findings, titles, strict=True):
         named = _concerns(finding, like) or str(like[0].get("name") or "\n") in title
         if finding.severity == "warning" and finding.row.layer in _OF_ITS_SLOT and named and state.state == "expected":
             return state._replace(because=_("less well than it could, see {cause}").format(cause=finding.cause))
+    wrong = next((finding.cause for finding in findings if finding.severity != "note"), "")
+    if wrong and state.because == _no_objection_shown():
+        return state._replace(because=_("nothing in what was given speaks against the card itself; see {cause}").format(cause=wrong))
     return state
 
 
@@ -103,7 +129,7 @@ def _is_about(finding: Finding, device: Device) -> bool:
 
     What a program asks of a machine that is in order is no fault of any card.
     """
-    if finding.row.family == _EVERYDAY or (finding.row.discrete and device.get("integrated")):
+    if (finding.row.family == _EVERYDAY and finding.row.layer not in _OF_ITS_SLOT) or (finding.row.discrete and device.get("integrated")):
         return False
     if finding.subject.name and finding.subject.name in (device.get("pci_address"), device.get("uuid")):
         return True
@@ -144,8 +170,9 @@ def _by_build(device: Device, facts: Facts) -> State:
     coded = [torch for torch in builds if torch.get("code") and not is_of_unknown_hands(torch, isa or "")]
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
     if doubt := _doubt_of_builds(device, builds, facts):
-        return State("on-trial", doubt, _try_it(vendor))
-    if fitting or _has_computed(facts) or (any(torch.get("available") for torch in builds) and not _lacks_code(device, builds, facts)):
+        unused = vendor == "intel" and not builds
+        return State("on-trial", doubt, "" if unused else _try_it(vendor), "none" if unused else "")
+    if fitting or (any(torch.get("available") for torch in builds) and not _lacks_code(device, builds, facts)):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
     if builds and not coded:
         if _is_refused(device, facts):
@@ -156,9 +183,10 @@ def _by_build(device: Device, facts: Facts) -> State:
     return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
 
 
-def _has_computed(facts: Facts) -> bool:
-    """Whether a torch has printed what the only card computed, whatever is known of its build."""
-    return len(facts.of(Gpu)) == 1 and bool(facts.heard("torch-printed-a-result-of-the-gpu"))
+def _is_unserved(device: Device, facts: Facts) -> bool:
+    """Whether torch's builds for Intel's chips are made for others."""
+    known = device.get("vendor") == "intel" and _system(facts) != "macos" and not _is_refused(device, facts)
+    return known and validated(str(device.get("pci_id", "")).partition(":")[2], architecture_of(device)) is False
 
 
 def _doubt_of_builds(device: Device, builds: list[Torch], facts: Facts) -> str:
@@ -168,7 +196,7 @@ def _doubt_of_builds(device: Device, builds: list[Torch], facts: Facts) -> str:
         return _("an override tells the runtime that it is another chip")
     if builds and all(finds_none(torch, vendor) for torch in builds):
         return _("a torch that is built for it is here, and answers that it finds none")
-    return ""
+    return _("it is not among the chips for which PyTorch's builds for Intel are made") if _is_unserved(device, facts) else ""
 
 
 def finds_none(torch: Torch, vendor: str) -> bool:
@@ -208,16 +236,20 @@ def _without_torch(device: Device, facts: Facts) -> State:
 def _no_objection(facts: Facts) -> str:
     """Only where somebody looked for torch can be said that there is none: a text tells what its writer thought of."""
     if facts.pasted:
-        return _("nothing in what was given speaks against it")
+        return _no_objection_shown()
     if facts.of(Torch):
         return _("nothing speaks against it; no torch for it was seen")
     return _("nothing speaks against it; no torch was seen")
 
 
+def _no_objection_shown() -> str:
+    return _("nothing in what was given speaks against it")
+
+
 def _has_builds(device: Device, facts: Facts) -> bool:
     """Whether the tables know a build for the chip, on this system; of Apple's chips all are served."""
     vendor, isa = device.get("vendor", ""), str(device.get("isa") or "")
-    system = next((str(fact.get("system")) for fact in facts.of(Platform) if fact.get("system") and not fact.get("wsl")), "linux")
+    system = _system(facts)
     if vendor == "apple":
         return True
     if vendor == "intel":
@@ -225,6 +257,10 @@ def _has_builds(device: Device, facts: Facts) -> bool:
     if system == "macos" or not isa:
         return False
     return ever_built(isa, system) or ever_built(isa, "linux") or of_amds_index(isa, system) is not None
+
+
+def _system(facts: Facts) -> str:
+    return next((str(fact.get("system")) for fact in facts.of(Platform) if fact.get("system") and not fact.get("wsl")), "linux")
 
 
 def made_for(torch: Torch, vendor: str, facts: Facts) -> bool:

@@ -146,6 +146,14 @@ def one_gpu(name: str) -> Gpu | None:
     return common if same_name or common is None else _replace(common, name=name.strip()[:MAX_LENGTH])
 
 
+def architecture_of(card: dict[str, Any]) -> str:
+    """The generation of a card's chip by its PCI id, else by its name; "" where the catalogue has neither."""
+    vendor, _colon, device = str(card.get("pci_id", "")).partition(":")
+    known = gpu_by_pci(vendor, device) if device else None
+    named = known or next(iter(gpu_by_name(str(card.get("name", "")))), None)
+    return named.architecture if named else ""
+
+
 def _as_laptop(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     """Leave out what the laptop chip of a number need not share with the desktop card."""
     return tuple(_replace(gpu, memory_bytes=None, chip="") for gpu in gpus)

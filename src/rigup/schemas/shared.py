@@ -14,6 +14,7 @@ Facts = list[dict[str, Any]]
 """Facts of one kind: the fields that are known, and `place`, through whose eyes it was seen."""
 
 DeviceState = Literal["verified", "expected", "on-trial", "no"]
+DeviceUse = Literal["computes", "none"]
 StepPlace = Literal["here", "host-of-container", "windows-host", "every-node", "every-gpu-node", "by-hand"]
 StepState = Literal["satisfied", "needed", "blocked"]
 Severity = Literal["error", "warning", "note"]
@@ -147,6 +148,7 @@ class Device(SeenDevice, frozen=True, kw_only=True):
         state: whether it will work.
         because: why, as a sentence.
         next: what to do next; "" for nothing.
+        use: computes where what was given shows a program computing on it; none where torch's builds are made for other chips; else left out.
 
     """
 
@@ -154,6 +156,7 @@ class Device(SeenDevice, frozen=True, kw_only=True):
     state: DeviceState
     because: str
     next: str
+    use: DeviceUse | UnsetType = UNSET
 
 
 class Step(Struct, frozen=True, kw_only=True):

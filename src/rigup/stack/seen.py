@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.distributions import as_image
-from rigup.knowledge.gpus import gpu_by_name, gpu_by_pci
+from rigup.knowledge.gpus import architecture_of
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.facts import Fact
 from rigup.machine.inventory import accelerators
@@ -175,14 +175,7 @@ def _devices(facts: Facts) -> tuple[Device, ...] | None:
 
 def _device(index: int, card: dict[str, Any]) -> Device:
     fields = {name: card[name] for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "memory") if card.get(name)}
-    return Device(index=index, architecture=_architecture(card), **{"vendor": "", **fields})
-
-
-def _architecture(card: dict[str, Any]) -> str:
-    vendor, _colon, device = str(card.get("pci_id", "")).partition(":")
-    known = gpu_by_pci(vendor, device) if device else None
-    named = known or next(iter(gpu_by_name(str(card.get("name", "")))), None)
-    return named.architecture if named else ""
+    return Device(index=index, architecture=architecture_of(card), **{"vendor": "", **fields})
 
 
 _YES = ("1", "true", "yes", "on")
