@@ -125,10 +125,8 @@ def _facts(hit: Hit, answers: dict[str, str], named: str) -> Iterator[Fact]:
     prefix = prefix_of(answers.get("python", ""))
     if torch:
         yield hit.states(Torch, **torch, **({"env": prefix} if prefix else {}))
-    if prefix and _in_a_cell(hit):
-        yield hit.states(JupyterKernel, name="notebook", python=answers["python"], prefix=prefix)
-    elif prefix:
-        yield hit.states(PythonEnv, prefix=prefix, active=True)
+    if prefix:
+        yield _interpreter(hit, answers["python"], prefix)
     digits = re.findall(r"\d+", answers.get("capability", ""))
     rocm = torch.get("hip") or re.search(r"(?i)rocm|\bgfx\d|\bradeon\b", hit.text.body)  # HIP makes such a number up
     if digits and not rocm and "name" not in answers:
@@ -143,6 +141,13 @@ def _facts(hit: Hit, answers: dict[str, str], named: str) -> Iterator[Fact]:
         yield hit.states(PythonEnv, machine=answers["machine"])
     if "platform" in answers:
         yield from platform_of(hit.text, hit.start, answers["platform"])
+
+
+def _interpreter(hit: Hit, python: str, prefix: str) -> Fact:
+    """A notebook's kernel, or the environment in force."""
+    if _in_a_cell(hit):
+        return hit.states(JupyterKernel, name="notebook", python=python, prefix=prefix)
+    return hit.states(PythonEnv, prefix=prefix, active=True)
 
 
 def _in_a_cell(hit: Hit) -> bool:
