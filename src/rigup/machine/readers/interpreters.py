@@ -46,9 +46,10 @@ def interpreter_head(text: Text) -> Statements:
 def file_says(text: Text) -> Statements:
     """`file -L …/bin/python3`: `ELF 64-bit LSB pie executable, x86-64, …`, `Mach-O 64-bit executable arm64`."""
     form = (
-        r"^[> \t]{0,20}(?P<prefix>/[^\n:]{0,250}?)/bin/python[\d.]{0,5}: {1,8}"
+        r"^[> \t]{0,20}(?P<prefix>/[^\n:]{0,250}?)/bin/python(?:(?P<version>3\.\d{1,2})|[\d.]{0,5}): {1,8}"
         r"(?:ELF 64-bit [^\n,]{0,60}, (?:ARM )?(?P<elf>x86-64|aarch64)|Mach-O 64-bit executable (?P<mach>arm64|x86_64)$)"
     )
     for hit in text.each(form):
         machine = {"x86-64": "x86_64"}.get(hit["elf"] or hit["mach"], hit["elf"] or hit["mach"])
-        yield hit.states(PythonEnv, prefix=hit["prefix"], machine=machine)
+        release = {"version": hit["version"]} if hit["version"] else {}
+        yield hit.states(PythonEnv, prefix=hit["prefix"], machine=machine, **release)
