@@ -46,10 +46,16 @@ def interpreter_head(text: Text) -> Statements:
 def file_says(text: Text) -> Statements:
     """`file -L …/bin/python3`: `ELF 64-bit LSB pie executable, x86-64, …`, `Mach-O 64-bit executable arm64`."""
     form = (
-        r"^[> \t]{0,20}(?P<prefix>/[^\n:]{0,250}?)/bin/python(?:(?P<version>3\.\d{1,2})|[\d.]{0,5}): {1,8}"
+        r"^[> \t]{0,20}(?P<prefix>/[^\n:]{0,250}?)/bin/python[\d.]{0,5}: {1,8}"
         r"(?:ELF 64-bit [^\n,]{0,60}, (?:ARM )?(?P<elf>x86-64|aarch64)|Mach-O 64-bit executable (?P<mach>arm64|x86_64)$)"
     )
     for hit in text.each(form):
         machine = {"x86-64": "x86_64"}.get(hit["elf"] or hit["mach"], hit["elf"] or hit["mach"])
-        release = {"version": hit["version"]} if hit["version"] else {}
-        yield hit.states(PythonEnv, prefix=hit["prefix"], machine=machine, **release)
+        yield hit.states(PythonEnv, prefix=hit["prefix"], machine=machine)
+
+
+@reads(marks=(": Mach-O 64-bit",), adds=(PythonEnv,), rank=-1)
+def release_in_the_name(text: Text) -> Statements:
+    """`file $(which python3.11)`: the file's own name tells the release, where nothing tells more of it."""
+    for hit in text.each(r"^[> \t]{0,20}(?P<prefix>/[^\n:]{0,250}?)/bin/python(?P<version>3\.\d{1,2}): {1,8}Mach-O 64-bit"):
+        yield hit.states(PythonEnv, prefix=hit["prefix"], version=hit["version"])
