@@ -6,7 +6,7 @@ import pytest
 
 from answer_data import diagnose
 from rigup.knowledge import tables
-from rigup.knowledge.framework_cuda import onnxruntime_release
+from rigup.knowledge.framework_cuda import onnxruntime_releases
 from rigup.knowledge.launchers import launcher_of
 from rigup.knowledge.memory_ways import ways_to_need_less
 from rigup.knowledge.questions import asked_in
@@ -79,21 +79,22 @@ def test_of_each_program_something_is_told_on_each_system():
 
 # -- onnxruntime
 @pytest.mark.parametrize(
-    ("driver", "major", "have", "python", "release"),
+    ("driver", "major", "have", "python", "releases"),
     [
-        ("572.83", "12", "1.22.0", "", "1.22.0"),
-        ("", "12", "1.22.0", "3.11.9", "1.22.0"),
-        ("550.90", "12", "1.20.1", "3.12", "1.26.0"),
-        ("550.90", "12", "1.20.1", "3.10.12", "1.23.2"),
-        ("550.90", "13", "1.31.1", "3.12", "1.26.0"),
-        ("580.65.06", "13", "1.31.1", "3.12", "1.31.1"),
-        ("580.65.06", "12", "", "3.12", "1.31.1"),
-        ("", "", "", "", "1.26.0"),
+        ("572.83", "12", "1.22.0", "", "==1.22.0"),
+        ("", "12", "1.22.0", "3.11.9", "==1.22.0"),
+        ("550.90", "12", "1.20.1", "3.12", "==1.26.0"),
+        ("550.90", "12", "1.20.1", "3.10.12", "==1.23.2"),
+        ("550.90", "13", "1.31.1", "3.12", "==1.26.0"),
+        ("580.65.06", "13", "1.31.1", "3.12", "==1.31.1"),
+        ("580.65.06", "12", "", "3.12", "==1.31.1"),
+        ("", "", "", "", ">=1.21.0,<1.27.0"),
+        ("580.65.06", "12", "1.20.1", "", ">=1.21.0"),
         ("470.82", "11", "1.16.3", "3.10", ""),
     ],
 )
-def test_the_release_of_onnxruntime_is_one_that_the_driver_carries(driver, major, have, python, release):
-    assert onnxruntime_release(driver, major, have, python) == release
+def test_the_release_of_onnxruntime_is_one_that_the_driver_carries(driver, major, have, python, releases):
+    assert onnxruntime_releases(driver, major, have, python) == releases
 
 
 def test_onnxruntime_stays_at_its_release(answer):

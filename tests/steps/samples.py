@@ -5,6 +5,7 @@ import re
 _OF_FORMS = {
     "path": "/opt/x",
     "file": "/etc/x",
+    "engine": "docker",
     "installer": "NVIDIA-Linux-x86_64-550.54.14.run",
     "target": "/opt/y",
     "folder": "/opt/z",

@@ -108,6 +108,17 @@ def nearest_toolkit(carried: str, isa: str, distribution: str, release: str) -> 
     return max(older, key=version_key) if older else min(newer, key=version_key, default="")
 
 
+def newest_carried(carried: str, isas: tuple[str, ...]) -> str:
+    """The newest release that a driver carries ("12.8") and that compiles for all these chips; "" for none.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    known = set.intersection(*(set(toolkits_for(isa)) for isa in isas or ("",)))
+    return max((cuda for cuda in known if version_key(cuda)[:2] <= version_key(carried)[:2]), key=version_key, default="")
+
+
 def system_cudnn(cudnn: str, cuda: str, distribution: str) -> Filled:
     """Commands that install cuDNN beside a toolkit of NVIDIA's repository; none where the tables have none."""
     manager = package_manager(distribution)

@@ -94,8 +94,10 @@ class _Onnx(msgspec.Struct, frozen=True):
     extra: str = ""
 
 
-def onnxruntime_release(driver: str, major: str, have: str, python: str) -> str:
-    """The release of onnxruntime-gpu whose extra brings a CUDA that the driver carries: the one that is there, or the newest; "" for none.
+def onnxruntime_releases(driver: str, major: str, have: str, python: str) -> str:
+    """Which release of onnxruntime-gpu has an extra that brings a CUDA which the driver carries, as pip takes it; "" for none.
+
+    The one that is there, or the newest for the Python; where nobody knows that one, all of them, of which pip takes the newest that it has.
 
     Args:
         driver: its version, "" where nobody knows.
@@ -113,7 +115,11 @@ def onnxruntime_release(driver: str, major: str, have: str, python: str) -> str:
     most = _major(of_driver) if of_driver else of_release.get(have) or int(major or 0) or min(of_release.values())
     fits = [name for name, wanted in of_release.items() if wanted <= most]
     usable = [name for name in fits if not python or supported("onnxruntime-gpu", python, name) is not False]
-    return have if have in fits else max(usable, key=version_key, default="")
+    if have not in fits and fits and not python:
+        beyond = min((name for name in of_release if name not in fits), key=version_key, default="")
+        return f">={min(fits, key=version_key)}" + (f",<{beyond}" if beyond else "")
+    release = have if have in fits else max(usable, key=version_key, default="")
+    return f"=={release}" if release else ""
 
 
 def _major(cuda: str) -> int:

@@ -53,6 +53,8 @@ _OF_KIND = {
     ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run",
     ("resume-node", "node"): _WORD,
     ("ask-the-disk", "disk"): r"[a-z][a-z0-9]{1,19}",
+    ("see-cards-by-docker", "engine"): r"docker",
+    ("unload-model", "model"): r"[A-Za-z0-9][A-Za-z0-9_./:-]{0,199}",
     ("reset-gpu", "index"): _NUMBERED,
     ("switch-mig-on", "index"): _NUMBERED,
     ("remove-mig-instances", "index"): _NUMBERED,

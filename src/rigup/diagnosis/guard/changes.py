@@ -14,7 +14,7 @@ from rigup.diagnosis.guard.projects import in_the_project
 from rigup.diagnosis.guard.pythons import NATIVE, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
-from rigup.diagnosis.guard.start_commands import in_the_image, in_the_start_command
+from rigup.diagnosis.guard.start_commands import after_a_failed_start, in_the_image, in_the_start_command
 from rigup.knowledge.gpus import last_branches
 from rigup.knowledge.patterns import lazy_regex
 from rigup.language import _
@@ -27,6 +27,7 @@ _MASKS = ("_VISIBLE_DEVICES", "DEVICE_SELECTOR")  # of one program; kept for all
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
+_MAY = frozenset(("sudo", "wheel", "admin", "root"))
 _ENDS_WORK = (
     "restart-machine",
     "reload-driver",
@@ -233,6 +234,14 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     return steps
 
 
+def by_who_may(steps: list[Step], setting: Setting) -> list[Step]:
+    """`id` shows all groups of an account: one that is in none of those of sudo mostly may not use it."""
+    barred = setting.groups and not setting.groups & _MAY and not setting.shared
+    if barred and any(step.root and step.commands and step.where == "here" for step in steps):
+        return [make("sudo-of-another", {}), *steps]
+    return steps
+
+
 def _elsewhere(setting: Setting) -> list[Step]:
     """What who waits for a node of Slurm can do meanwhile."""
     return [make("leave-node-out", {"node": setting.node})] if setting.slurm and setting.node else []
@@ -264,8 +273,10 @@ CHANGES: tuple[Change, ...] = (
     in_the_project,
     of_the_variant,
     in_the_start_command,
+    after_a_failed_start,
     in_the_python_that_failed,
     in_the_image,
     with_last_branches,
     drained_first,
+    by_who_may,
 )

@@ -40,7 +40,7 @@ def _build(release: str, setting: Setting) -> CondaBuild | None:
         if row.cuda
         and version_key(row.version)[:2] >= version_key(release)[:2]
         and all(runs_on(isa, row.code) for isa in setting.isas)
-        and (not setting.carries or version_key(row.cuda)[0] <= int(setting.carries))
+        and (not setting.carries or version_key(row.cuda)[0] <= version_key(setting.carries)[0])
     ]
     return min(fitting, key=lambda row: (version_key(row.version)[:2], version_key(row.cuda)), default=None)
 

@@ -110,7 +110,7 @@ def _by_pixi(argv: Argv, setting: Setting) -> list[Argv]:
 
 def _driver_said(packages: list[str], setting: Setting) -> list[Argv]:
     wanted = setting.carries and any("cuda" in name for name in packages)
-    return [("pixi", "workspace", "system-requirements", "add", "cuda", setting.carries)] if wanted else []
+    return [("pixi", "workspace", "system-requirements", "add", "cuda", setting.carries.partition(".")[0])] if wanted else []
 
 
 _TOOLS: dict[str, Callable[[Argv, Setting], list[Argv]]] = {"uv": _by_uv, "poetry": _by_poetry, "pixi": _by_pixi}

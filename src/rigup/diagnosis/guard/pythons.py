@@ -16,6 +16,8 @@ def made_by(steps: list[Step], setting: Setting) -> tuple[str, ...]:
         return ("conda", "run", "-n", "native", "python")
     if any(step.kind == "install-native-python" for step in steps):
         return ("native/bin/python",)
+    if any(step.kind == "install-in-wsl" for step in steps):
+        return ("~/env-wsl/bin/python",)
     made = next((step.params for step in steps if step.kind == "new-environment"), None)
     if made is None or not made["python"].replace(".", "").isdigit():
         return ()

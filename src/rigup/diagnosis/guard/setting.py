@@ -104,7 +104,7 @@ class Setting(NamedTuple):
         service: the unit whose own messages the finding rests on.
         conda_torch: torch and what belongs to it, as conda's packages, where conda installed it.
         starts: commands that start containers or jobs, as they were typed.
-        carries: the CUDA that the NVIDIA driver carries, as "12"; "" where nobody tells the driver.
+        carries: the CUDA that the NVIDIA driver carries, as "12.8"; "" where nobody tells the driver.
         audio: torchaudio is among its packages, or among those that its program asks for.
         framework: what computes, as programs import it, where it is not torch and the only one that is seen.
         toolkit: NVIDIA's container toolkit is installed.
@@ -262,7 +262,7 @@ def _torch_of_conda(facts: Facts) -> tuple[str, ...]:
 def _carries(facts: Facts) -> str:
     versions = {str(driver.get("version")) for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"} - {"None"}
     cuda = cuda_of_driver(versions.pop()) if len(versions) == 1 else None
-    return str(cuda).partition(".")[0] if cuda else ""
+    return str(cuda or "")
 
 
 def _framework(facts: Facts) -> str:
@@ -374,6 +374,7 @@ def _branch(finding: Finding, facts: Facts) -> str:
     versions = [driver.get("version") for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"] + [
         tree.get("version") for tree in trees
     ]
+    versions += [symptom.get("version") for symptom in facts.heard("module-tells-its-release-as-it-loads")]
     version = next((str(known) for known in versions if known), str(finding.params.get("version") or ""))
     lines = " ".join(str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
     match = _BRANCH.match(version) or _BRANCH_IN_PATH.search(lines)

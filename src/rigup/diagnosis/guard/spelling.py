@@ -9,7 +9,7 @@ from rigup.diagnosis.guard.checks import build_folder
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge import driver_recipes
 from rigup.knowledge.amd_ways import update_of, windows_build_of
-from rigup.knowledge.cuda_toolkits import system_toolkit
+from rigup.knowledge.cuda_toolkits import newest_carried, system_toolkit
 from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
@@ -23,7 +23,9 @@ _HERE = ("here", "kernel")
 _OF_THE_DRIVER = lazy_regex(r"(?:lib32-)?nvidia(?:-open|-lts|-open-lts|-dkms|-open-dkms|-utils)?|(?:lib32-)?opencl-nvidia")
 _HIPS_COMPILER = 'HIPCXX="$(hipconfig -l)/clang" HIP_PATH="$(hipconfig -R)"'  # as llama.cpp's docs/build.md has it
 _HIPS_COMPILER_ON_WINDOWS = ("-G", "Ninja", "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Release")
+_AT_ONCE = "4"  # files: one alone takes an hour, and each takes a GB of memory or two
 _FABRIC = lazy_regex(r"nvidia-fabric-?manager(?:-\d{3})?")
+_OF_NVIDIA = ("debian", "fedora", "suse")  # families for which NVIDIA keeps repositories of its own
 _TOOLKITS = ("install-container-toolkit", "set-up-nodes", "set-up-k3s-nodes")
 
 
@@ -160,7 +162,7 @@ def _build_commands(step: Step, setting: Setting) -> Commands:
         return ()
     folder = build_folder(step)
     options = ("-B", folder, *step.params["option"].split())
-    return (_configure(options, setting.system), ("cmake", "--build", folder, "--config", "Release"))
+    return (_configure(options, setting.system), ("cmake", "--build", folder, "--config", "Release", "-j", _AT_ONCE))
 
 
 def _configure(options: tuple[str, ...], system: str) -> tuple[str, ...]:
@@ -188,8 +190,6 @@ _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "install-toolkit": _toolkit,
     "install-rocm-release": _rocm,
     "add-package-source": _source,
-    "match-fabric-manager": _fabric,
-    "install-module-flavour": _flavour,
     "compile-program": _build_commands,
     "compile-for-vulkan": _build_commands,
     "compile-for-sibling": _build_commands,
@@ -253,6 +253,35 @@ def _headers(step: Step, setting: Setting) -> list[Step]:
     return [structs.replace(make("get-headers-of-running", {}), where=step.where)]
 
 
+def _fabric_or_its_name(step: Step, setting: Setting) -> list[Step]:
+    """The names that the managers of packages have for it, where nobody tells which one there is."""
+    commands, version = _fabric(step, setting), step.params["version"]
+    branch = version.partition(".")[0]
+    by_dnf = driver_recipes.fabric_manager("fedora", branch)
+    if commands or setting.family or not by_dnf:
+        return [structs.replace(step, commands=commands)]
+    return [make("match-fabric-manager-by-name", {"version": version, "branch": branch, "package": by_dnf[0][-1]}, setting.world)]
+
+
+def _flavour_or_its_name(step: Step, setting: Setting) -> list[Step]:
+    """The package of Ubuntu by its branch, where no packages are shown and the system may be that."""
+    commands = _flavour(step, setting)
+    named = step.params["flavour"] == "open" and setting.branch and setting.distribution in ("", "ubuntu") and not setting.packages
+    if commands or not named or setting.family not in ("", "debian", "ubuntu"):
+        return [structs.replace(step, commands=commands)]
+    return [make("install-open-module-of", {"branch": setting.branch}, setting.world, setting.wsl)]
+
+
+def _toolkit_to_have(step: Step, setting: Setting) -> list[Step]:
+    """NVIDIA's package is named alike for apt, dnf and zypper; the plain name brings a CUDA that the driver may not carry."""
+    manager, cuda = package_manager(setting.family), newest_carried(setting.carries, setting.isas)
+    if setting.system == "windows":
+        return [make("have-nvcc-on-windows", {"version": cuda})] if cuda else [step]
+    if not cuda or (manager is not None and manager.family not in _OF_NVIDIA):
+        return [step]
+    return [make("have-nvcc-of", {"package": f"cuda-toolkit-{cuda.replace('.', '-')}", "version": cuda}, setting.world, setting.wsl)]
+
+
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
     **dict.fromkeys(_TOOLKITS, _toolkit_and_engine),
     "install-driver": _branch_of_the_archive,
@@ -260,4 +289,7 @@ _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
     "install-headers": _headers,
     "rebuild-modules": _headers_and_build,
     "build-modules": _headers_and_build,
+    "have-nvcc": _toolkit_to_have,
+    "match-fabric-manager": _fabric_or_its_name,
+    "install-module-flavour": _flavour_or_its_name,
 }

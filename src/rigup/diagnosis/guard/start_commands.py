@@ -9,6 +9,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.patterns import lazy_regex
 from rigup.steps import Commands, Step, make
 
+_FOR_STARTS = ("install-container-toolkit", "tell-engine")
 _OPTIONS = ("container-option", "container-option-instead", "batch-option")
 _ENGINES = ("docker", "podman", "nerdctl")
 _SCHEDULERS = ("sbatch", "srun", "salloc")
@@ -84,10 +85,32 @@ _INSTEAD_OF = {
 
 def in_the_start_command(steps: list[Step], setting: Setting) -> list[Step]:
     """Options within the command that was seen to start it; in words, where none was, or several that differ."""
-    return [
-        structs.replace(step, commands=_with(step, setting) or step.commands) if step.kind in _OPTIONS and not step.commands else step
-        for step in steps
-    ]
+    steps = [_asked_for(step, setting) if step.kind in _OPTIONS and not step.commands else step for step in steps]
+    first = steps[0].commands[:1] if steps[0].kind == "batch-option" else ()
+    opened = any(argv[0] == "salloc" or "--pty" in argv for argv in first)  # whose failure was seen within it
+    return [make("leave-job", {}), *steps] if opened else steps
+
+
+def after_a_failed_start(steps: list[Step], setting: Setting) -> list[Step]:
+    """An engine that could not hand a card in has made the container already, which keeps its name."""
+    started = {typed for line in setting.starts if (typed := _words(line, "container-option"))}
+    if steps[-1].kind not in _FOR_STARTS or len(started) != 1:
+        return steps
+    words = started.pop()
+    at = next((place for place, word in enumerate(words) if word in _ENGINES), -1)
+    name = _value_of("--name", list(words)) if at >= 0 and words[at + 1 : at + 2] == ("run",) and "--rm" not in words else ""
+    if not name:
+        return steps
+    again = make("start-named-again", {"name": name}, setting.world)
+    return [*steps, structs.replace(again, commands=((*words[: at + 1], "rm", name), words))]
+
+
+def _asked_for(step: Step, setting: Setting) -> Step:
+    """What was seen within a container, whose start nobody shows, is there already: it has to be made anew."""
+    commands, engine = _with(step, setting), setting.engine or "docker"
+    if commands or step.kind != "container-option" or not setting.inside or engine not in _ENGINES:
+        return structs.replace(step, commands=commands or step.commands)
+    return make("renew-container-option", {"option": step.params["option"], "engine": engine}, setting.world)
 
 
 def _with(step: Step, setting: Setting) -> Commands:

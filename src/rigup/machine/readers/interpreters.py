@@ -52,3 +52,10 @@ def file_says(text: Text) -> Statements:
     for hit in text.each(form):
         machine = {"x86-64": "x86_64"}.get(hit["elf"] or hit["mach"], hit["elf"] or hit["mach"])
         yield hit.states(PythonEnv, prefix=hit["prefix"], machine=machine)
+
+
+@reads(marks=(": Mach-O 64-bit",), adds=(PythonEnv,), rank=-1)
+def release_in_the_name(text: Text) -> Statements:
+    """`file $(which python3.11)`: the file's own name tells the release, where nothing tells more of it."""
+    for hit in text.each(r"^[> \t]{0,20}(?P<prefix>/[^\n:]{0,250}?)/bin/python(?P<version>3\.\d{1,2}): {1,8}Mach-O 64-bit"):
+        yield hit.states(PythonEnv, prefix=hit["prefix"], version=hit["version"])

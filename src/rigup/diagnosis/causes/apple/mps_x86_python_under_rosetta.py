@@ -151,15 +151,23 @@ def python_of_its_own_kind(
     refused: Symptom | None = seen("pip-no-version"),
     beside: Symptom | None = seen("package-is-asked-for"),
     conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
+    torch: Symptom | None = seen("framework-is-imported", framework="torch"),
+    imported: Symptom | None = seen("framework-is-imported", framework=("tensorflow", "jax", "mlx", "onnxruntime", "llama_cpp")),
+    jax: Symptom | None = seen("jaxlib-wants-avx", "avx-missing-under-rosetta"),
 ) -> Params:
-    """conda makes one where it is told the kind, and is the first way of who has it; the Python stays where torch has wheels for it."""
+    """conda makes one where it is told the kind, and is the first way of who has it; the Python stays where torch has wheels for it.
+
+    What is installed is what pip refused, else the framework that is imported; where nobody tells one, torch, which most have.
+    """
     newest = next(iter(builds("macos", "arm64")), None)
     releases = [release for release in newest.python if not release.endswith("t")] if newest else []
     have = ".".join(str(python.get("version") or "").split(".")[:2]) if python is not None else ""
     middle = releases[len(releases) // 2] if releases else None  # other packages have not the newest yet
     release = have if have in releases else middle
     shown = conda is not None or (python is not None and python.get("kind") == "conda")
-    asked = str(refused.get("name") or "").lower() if refused is not None else ""
+    other = (imported.framework if imported is not None else "jax" if jax is not None else "") if torch is None else ""
+    used = "torch" if not other else "mlx" if other == "mlx" else ""  # of others the package alone reaches no GPU there
+    asked = str(refused.get("name") or "").lower() if refused is not None else used
     release_asked = str(refused.get("asked") or "") if refused is not None else ""
     wish = asked + (release_asked if release_asked.startswith("==") and "," not in release_asked else "")
     named = bool(asked) and is_package(asked)

@@ -59,6 +59,7 @@ def disk_that_is_full(
     return {
         "crowded": crowded.path if crowded is not None else None,
         "path": path or None,
+        "shown_full": full.path if full is not None else None,
         "temporary": knew.get("temporary") or ("TMPDIR" if path == "/tmp" else None),
         "anywhere": "disk",
         "unknown": None if path else "disk",
@@ -78,4 +79,5 @@ def disk_that_has_room(
     folder = f"{free.path.rstrip('/')}/{name.lower()}" if name and free.path.startswith("/") else None
     hub = {"hub": name, "variable": None} if folder and name == "HF_HOME" else {}
     own = knew.get("engine") == "docker" and other is None and free.path.startswith("/") and not free.path.startswith(_OF_A_MAC)
-    return {"roomy": free.path, "new": folder, "moved": free.path.rstrip("/") if own else None, **hub}
+    kept = {"roomy_for_checkpoints": free.path} if knew.get("checkpoints") else {}
+    return {"roomy": free.path, **kept, "new": folder, "moved": free.path.rstrip("/") if own else None, **hub}

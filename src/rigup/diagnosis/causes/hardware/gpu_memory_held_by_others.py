@@ -336,6 +336,15 @@ def who_holds_it(processes: Every[GpuProcess] = every(GpuProcess), wsl: Platform
 
 
 @mends("gpu-memory-held-by-others")
+def model_that_ollama_holds(knew: Params, loaded: Every[Symptom] = every(Symptom, id="ollama-runs-it-all-on-the-gpu")) -> Params:
+    """It goes by its name; what else is to run beside it takes what is free."""
+    models = {str(symptom.model) for symptom in loaded}
+    if not knew.get("ollama") or len(models) != 1:
+        return {}
+    return {"loaded": models.pop(), "ollama": None, "share_beside": knew.get("share")}
+
+
+@mends("gpu-memory-held-by-others")
 def what_was_only_stopped(processes: Every[GpuProcess] = every(GpuProcess), job: Symptom | None = seen("shell-job-is-stopped")) -> Params:
     """Ctrl+Z ends nothing: such a program keeps its memory, will not end by itself, and hears a plain kill only when it goes on."""
     holders = [process for process in processes if process.get("memory") and not process.get("graphics")]

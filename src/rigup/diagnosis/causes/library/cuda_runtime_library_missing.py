@@ -21,7 +21,7 @@ from rigup.knowledge.cuda_libraries import (
     usual_release,
 )
 from rigup.knowledge.cuda_toolkits import conda_toolkit
-from rigup.knowledge.framework_cuda import cuda_of_package, jax_extra, named_alike, onnxruntime_release
+from rigup.knowledge.framework_cuda import cuda_of_package, jax_extra, named_alike, onnxruntime_releases
 from rigup.knowledge.pythons import tensorflow_on_windows
 from rigup.machine.kinds import Driver, Gpu, Package, Platform, PythonEnv, Symptom, TensorFlow, Toolkit, Torch
 
@@ -312,8 +312,8 @@ def what_the_program_has_for_it(
     if program == "onnxruntime":
         majors = {row.major for row in releases_with(_lib(knew))}
         have, runs = (str(fact.get("version") or "") if fact else "" for fact in (onnx, python))
-        release = onnxruntime_release(version, majors.pop() if len(majors) == 1 else "", have, runs)
-        return {"plain": None, "pinned": f"{extra.upgrade}=={release}", "call": extra.call} if release else {}
+        releases = onnxruntime_releases(version, majors.pop() if len(majors) == 1 else "", have, runs)
+        return {"plain": None, "pinned": extra.upgrade + releases, "call": extra.call} if releases else {}
     both = bool(extra.upgrade and extra.call)
     alone = {"only": extra.upgrade or None, "alone": extra.call or None}
     return {"plain": None, **({"upgrade": extra.upgrade, "call": extra.call} if both else alone)}

@@ -23,6 +23,7 @@ def what_is_to_be_less(
     wsl: Platform | None = one(wsl=2),
     loader: Symptom | None = seen("worker-killed-for-memory"),
     asked: Symptom | None = seen("job-asks-for-main-memory"),
+    line: Symptom | None = seen("script-asks-for-main-memory"),
     moved: Symptom | None = seen("model-is-moved-after-loading", "killed-while-shards-were-loaded"),
     none: Symptom | None = seen(tag="no-gpu-told"),
     memory: Memory | None = None,
@@ -36,7 +37,9 @@ def what_is_to_be_less(
     return {
         "jobs": "2" if compiler is not None else None,
         "model": "smaller" if engine is not None else None,
-        "memory": _twice(asked) if job is not None else None,
+        "memory": _twice(asked) if job is not None and line is None else None,
+        "memory_of_script": _twice(line) if job is not None and line is not None else None,
+        "had": f"{line.option}={line.amount}{line.get('unit') or ''}" if line is not None else None,
         "workers": None if compiler or engine or moved or (wsl and not loader) else "fewer",
         "wsl": _more_than_half(memory) if wsl is not None and limit is None else None,
         "limited": f"{limit.memory}{limit.unit}" if limit is not None else None,
