@@ -56,7 +56,11 @@ SOLVED = {
     ),
 }
 
+HELD = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.56 GiB of which 812.00 MiB is free. Process 4411 has 17.30 GiB memory in use. Including non-PyTorch memory, this process has 5.20 GiB memory in use.\n"
+LOADED = "NAME           ID              SIZE     PROCESSOR    CONTEXT    UNTIL\nllama3.1:8b    46e0c10c039e    6.9 GB    100% GPU     4096       3 minutes from now\n"
+
 STANDING = {
+    "a-column-that-speaks-of-now": ("gpu-memory-held-by-others", f"{HELD}$ ollama ps\n{LOADED}"),
     "worked-yesterday": (
         "nvml-driver-library-mismatch",
         f"Ubuntu 24.04, right now:\n{SMI}{MISMATCH}\nYesterday it still looked like this:\n{SMI}{TABLE}",

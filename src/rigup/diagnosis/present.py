@@ -32,6 +32,7 @@ _MOST_ROUNDS = 4  # what was hidden behind a past fault is past too, or comes to
 _MOST_TAILS = 6  # of one text that are read
 _LONGEST = 200_000  # characters: people write of what they solved in short texts, and a log is none
 _SENTENCES = lazy_regex(r"(?<=[.!?\"”»]) +|(?<=[。！？])")
+_COLUMNS, _COLUMNS_OF_A_ROW = lazy_regex(r" {3,}|\t+"), 4
 _COMPUTES = ("tensor-on-its-device", "tensor-on-a-device")
 _SILENT = wordings(tag="nvidia-driver-silent nvidia-finds-none")
 _OF_DRIVERS = ("kernel", "NVML", "NVIDIA", "nvidia-smi", "modprobe", "dkms")  # in the name of who speaks of the driver alone
@@ -199,7 +200,8 @@ class _Session:
         return self._told[at]
 
     def _kind_of(self, line: str) -> str | None:
-        return None if typed_part(line) is not None or line.lstrip().startswith(("|", "+", ">>>")) else turn_of(line)
+        is_row = line.lstrip().startswith(("|", "+", ">>>")) or len(_COLUMNS.split(line.strip())) >= _COLUMNS_OF_A_ROW
+        return None if is_row or typed_part(line) is not None else turn_of(line)
 
     def _repeats(self, own: Run, other: Run) -> bool:
         """The same words behind the same prompt, and nothing between that leads elsewhere."""
