@@ -2,13 +2,15 @@
 
 from typing import Any, NamedTuple
 
-from rigup.diagnosis.at_work import is_at_work
+from rigup.diagnosis.at_work import SHOWN_TO_WORK, is_at_work
 from rigup.diagnosis.causes.rocm_overrides import harms
 from rigup.diagnosis.findings import Finding, is_guess
 from rigup.diagnosis.foreign_builds import is_of_unknown_hands
 from rigup.diagnosis.rule import wordings
 from rigup.diagnosis.verifications import failed_on, proof_text, proven_on
 from rigup.knowledge.chips import runs_on
+from rigup.knowledge.gpus import one_gpu
+from rigup.knowledge.intel import validated
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.knowledge.torch_changes import ever_built, of_amds_index
 from rigup.language import _
@@ -40,7 +42,8 @@ def device_states(devices: list[Device], findings: list[Finding], titles: list[s
     for device in devices:
         like = [device, *(other for other in devices if other is not device and _is_like(device, other))]
         state = _fault(like, findings, titles, facts) or _failure_state(device, facts) or _proof_state(device, facts)
-        state = state or _doubt(like, findings, titles) or _held_back(like, findings, titles, _by_build(device, facts))
+        expected = _by_override(device, facts) or _by_build(device, facts)
+        state = state or _doubt(like, findings, titles) or _held_back(like, findings, titles, expected)
         device.update(state=state.state, because=state.because, next=state.following)
 
 
@@ -137,6 +140,13 @@ def _proof_state(device: Device, facts: Facts) -> State | None:
     return State("verified", sentence.format(**named, environment=proof.get("prefix") or proof.env), "")
 
 
+def _by_override(device: Device, facts: Facts) -> State | None:
+    """A card that is seen to compute while it is told to be another chip."""
+    if device.get("vendor") != "amd" or SHOWN_TO_WORK.isdisjoint(facts.ids) or not _is_overridden(device, facts):
+        return None
+    return State("expected", _("it is seen to compute under the override, which is to be kept"), "")
+
+
 def _by_build(device: Device, facts: Facts) -> State:
     """As the torch builds that are here let it expect."""
     vendor, isa = device.get("vendor", ""), device.get("isa")
@@ -221,7 +231,8 @@ def _has_builds(device: Device, facts: Facts) -> bool:
     if vendor == "apple":
         return True
     if vendor == "intel":
-        return system != "macos"
+        named = one_gpu(str(device.get("name") or ""))
+        return system != "macos" and not (device.get("integrated") and named and validated("", named.architecture) is False)
     if system == "macos" or not isa:
         return False
     return ever_built(isa, system) or ever_built(isa, "linux") or of_amds_index(isa, system) is not None
