@@ -138,3 +138,20 @@ def test_cards_of_amd_in_the_list_of_rccl_tests_are_amds(tmp_path):
     (tmp_path / "shown.txt").write_text("# Using devices\n#   Rank  0 Pid   7711 on   hpc03 device  0 [0000:c1:00.0] AMD Instinct MI250X\n")
     (device,) = diagnose(str(tmp_path))["machine"]["accelerators"]
     assert (device["vendor"], device["state"]) == ("amd", "expected")
+
+
+_SIBLING = (
+    "  Marketing Name:          AMD Radeon RX 6700 XT\n  Name:                    gfx1031\n$ export HSA_OVERRIDE_GFX_VERSION=10.3.0\n"
+)
+
+
+def test_a_card_that_computes_under_an_override_is_not_on_trial(tmp_path):
+    at_work = "NAME    ID              SIZE      PROCESSOR    UNTIL\nllama3.1:8b           46e0c10c039e    6.9 GB    100% GPU     4 minutes from now\n"
+    assert _state(tmp_path, _SIBLING)[0] == "on-trial"
+    assert _state(tmp_path, _SIBLING + "$ ollama ps\n" + at_work)[0] == "expected"
+
+
+def test_no_torch_is_expected_to_compute_on_graphics_that_none_has_run_on(tmp_path):
+    line = "00:02.0 VGA compatible controller: Intel Corporation {name} (rev 07)\n"
+    assert _state(tmp_path, line.format(name="UHD Graphics 620"))[0] == "on-trial"
+    assert _state(tmp_path, line.format(name="TigerLake-LP GT2 [Iris Xe Graphics]"))[0] == "expected"

@@ -10,7 +10,7 @@ from rigup.diagnosis.rule import wordings
 from rigup.diagnosis.verifications import failed_on, proof_text, proven_on
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.gpus import one_gpu
-from rigup.knowledge.intel import validated
+from rigup.knowledge.intel import is_without_torch
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.knowledge.torch_changes import ever_built, of_amds_index
 from rigup.language import _
@@ -232,7 +232,7 @@ def _has_builds(device: Device, facts: Facts) -> bool:
         return True
     if vendor == "intel":
         named = one_gpu(str(device.get("name") or ""))
-        return system != "macos" and not (device.get("integrated") and named and validated("", named.architecture) is False)
+        return system != "macos" and not (named and is_without_torch(named.architecture))
     if system == "macos" or not isa:
         return False
     return ever_built(isa, system) or ever_built(isa, "linux") or of_amds_index(isa, system) is not None

@@ -15,6 +15,10 @@ class _Device(msgspec.Struct, frozen=True):
     torch_xpu: str = ""
 
 
+class _Without(msgspec.Struct, frozen=True):
+    architectures: list[str]
+
+
 class _Generation(msgspec.Struct, frozen=True):
     base: str
     number: str
@@ -154,6 +158,11 @@ def release_of(base: str, number: str) -> str | None:
     rows = tables.rows("intel_xpu", "generation", _Generation)
     kin = "libmkl_sycl_blas" if base.startswith("libmkl_sycl_") else base
     return next((row.release for row in rows if (row.base, row.number) == (kin, number)), None)
+
+
+def is_without_torch(architecture: str) -> bool:
+    """Whether no build of torch has run on an architecture. Raises KnowledgeError for a malformed table."""
+    return any(architecture in row.architectures for row in tables.rows("intel_xpu", "without_torch", _Without))
 
 
 def validated(device_id: str, architecture: str = "") -> bool | None:
