@@ -186,3 +186,20 @@ def test_graphics_that_a_program_reaches_are_not_called_unused(tmp_path):
 def test_beside_another_fault_a_card_is_not_told_that_nothing_speaks_against_it(tmp_path):
     killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=881204.batch. Some of the step tasks have been OOM Killed.\n"
     assert "the card itself; see host-memory-exhausted" in _state(tmp_path, _CARD + killed)[1]
+
+
+_SIBLING = (
+    "  Marketing Name:          AMD Radeon RX 6700 XT\n  Name:                    gfx1031\n$ export HSA_OVERRIDE_GFX_VERSION=10.3.0\n"
+)
+
+
+def test_a_card_that_computes_under_an_override_is_not_on_trial(tmp_path):
+    at_work = "NAME    ID              SIZE      PROCESSOR    UNTIL\nllama3.1:8b           46e0c10c039e    6.9 GB    100% GPU     4 minutes from now\n"
+    assert _state(tmp_path, _SIBLING)[0] == "on-trial"
+    assert _state(tmp_path, _SIBLING + "$ ollama ps\n" + at_work)[0] == "expected"
+
+
+def test_no_torch_is_expected_to_compute_on_graphics_that_none_has_run_on(tmp_path):
+    line = "00:02.0 VGA compatible controller: Intel Corporation {name} (rev 07)\n"
+    assert _state(tmp_path, line.format(name="UHD Graphics 620"))[0] == "on-trial"
+    assert _state(tmp_path, line.format(name="DG2 [Arc A750]"))[0] == "expected"

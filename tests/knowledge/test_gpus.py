@@ -245,3 +245,10 @@ def test_a_card_of_somebodys_own_list_is_found_by_its_name(tmp_path, monkeypatch
     finally:
         monkeypatch.undo()
         tables.forget()
+
+
+def test_a_card_of_several_chips_is_listed_as_so_many_devices():
+    assert {
+        name: dict(one_gpu(name).devices)[""] for name in ("AMD Instinct MI250X", "Tesla K80", "NVIDIA A16", "Tesla V100-PCIE-32GB")
+    } == {"AMD Instinct MI250X": 2, "Tesla K80": 2, "NVIDIA A16": 4, "Tesla V100-PCIE-32GB": 1}
+    assert dict(one_gpu("AMD Instinct MI300X").devices)["CPX"] == 8

@@ -17,7 +17,7 @@ from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import Signature, causes, signatures_of
 from rigup.knowledge.named import names
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.questions import without_questions, without_worries
+from rigup.knowledge.questions import without_logs, without_questions, without_worries
 from rigup.knowledge.text_classifier import (
     Likeness,
     among,
@@ -79,7 +79,8 @@ def is_more_than_worry(texts: tuple[Text, ...], facts: Facts) -> bool:
     if facts.heard(*ENDED_WELL):  # what failed before a good end was got over; what goes ill in somebody's own words was not
         later = any(fails(after_the_end(text, facts)) for text in told)
         pleaded = not is_at_work(facts) and any(map(pleads, own))
-        return later or pleaded or any(is_in_trouble(text) or stops(text) for text in own)
+        spoken = (without_worries(without_logs(text), is_in_trouble) for text in told)
+        return later or pleaded or any(map(stops, own)) or any(map(is_in_trouble, spoken))
     if is_undecided(facts):
         return any(pleads(text) or is_in_trouble(text) or fails(text) for text in own)
     return any(pleads(text) or fails(text) for text in own)

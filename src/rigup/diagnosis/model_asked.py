@@ -367,6 +367,7 @@ OF_MODELS: dict[str, Callable[[Look], Any]] = {
     "named_memory": _named_memory,
     "share_of_a_mac": lambda seen: str(_of_a_mac(seen) or ""),
     "mac_limit": _mac_limit,
+    "limit_is_right": lambda seen: "" if _mac_limit(seen) else _named_memory(seen),
     "lent_memory": lambda seen: size_of(lent_memory(seen)),
     "own_memory": lambda seen: size_of(0 if lent_memory(seen) else shown_memory(seen)),
 }

@@ -2,6 +2,7 @@
 
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -164,6 +165,19 @@ def _cards(seen: Look) -> str:
     return seen.card.name if seen.card.number == 1 else f"{seen.card.number} × {seen.card.name}"
 
 
+def _devices_each(seen: Look) -> int:
+    """As how many devices programs list one of the cards, in the mode of partitions that the text shows; 0 where it is one."""
+    known = gpu_in_words(seen.card.name) if seen.card else None
+    each = dict(known[0].devices).get(seen.asked.said.get("mode", ""), 1) if known else 1
+    return each if each > 1 else 0
+
+
+def _boards(seen: Look) -> str:
+    """How many cards the devices are that the text lists."""
+    each, number = _devices_each(seen), seen.card.number if seen.card else 0
+    return str(number // each) if each and number >= each and number % each == 0 else ""
+
+
 def _memory(seen: Look) -> str:
     found = shown_memory(seen)
     return gibibytes(found) if found else ""
@@ -237,7 +251,11 @@ def _kinds(seen: Look) -> str:
 KNOWN: dict[str, Callable[[Look], Any]] = {
     "card": lambda seen: seen.card and seen.card.name,
     "cards": _cards,
+    "product": lambda seen: seen.card.name.rpartition("[")[2].rstrip("]") if seen.card else "",
     "kinds": _kinds,
+    "devices": lambda seen: str(seen.card.number) if seen.card else "",
+    "devices_each": lambda seen: str(_devices_each(seen) or ""),
+    "boards": _boards,
     "chip": chip,
     "capability": _capability,
     "memory": _memory,
@@ -248,8 +266,8 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "watts": _less_power,
     "sheets": _sheets,
     "alike": _alike,
-    "proof": lambda seen: proof_of_work(seen.facts)[:_LONGEST_PROOF].strip(),
-    "explained": lambda seen: explained_message(seen.facts)[:_LONGEST_PROOF].strip(),
+    "proof": lambda seen: textwrap.shorten(proof_of_work(seen.facts), _LONGEST_PROOF, placeholder=" …"),
+    "explained": lambda seen: textwrap.shorten(explained_message(seen.facts), _LONGEST_PROOF, placeholder=" …"),
     "transcribing": _transcribing,
     "right_override": lambda seen: _override(seen, right=True),
     "other_override": lambda seen: _override(seen, right=False),

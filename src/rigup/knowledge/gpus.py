@@ -23,6 +23,7 @@ class Gpu(msgspec.Struct, frozen=True, kw_only=True):
             shares the system's memory, or nobody says.
         integrated: shares the system's memory as its only memory; None if not known.
         chip: the die ("GA102", "Navi 31"), "" if not known.
+        devices: as how many devices programs list one card, by mode of partitions; "" where it is not split.
         how: "measured", "documented" or "reported".
 
     """
@@ -34,6 +35,7 @@ class Gpu(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int | None = None
     integrated: bool | None = None
     chip: str = ""
+    devices: tuple[tuple[str, int], ...] = ()
     source: str = ""
     how: str = ""
 
@@ -50,6 +52,8 @@ class _Product(msgspec.Struct, frozen=True):
     memory_gib: Any = None
     variants: list[dict[str, Any]] = []
     integrated: bool | None = None
+    dies: int = 1
+    partitions: dict[str, int] = {}
     source: str = ""
     how: str = ""
 
@@ -239,6 +243,7 @@ def _of_product(vendor: str, row: _Product) -> Gpu:
         memory_bytes=_memory(row),
         integrated=bool(row.integrated) if vendor == "nvidia" else vendor == "apple" or row.integrated,
         chip=row.chip or row.codename or (row.chips[0] if len(row.chips) == 1 else ""),
+        devices=(("", row.dies), *row.partitions.items()),
         source=row.source,
         how=row.how,
     )
@@ -257,6 +262,7 @@ def _of_device(vendor: str, row: _Device, revision: str) -> Gpu:
         memory_bytes=product.memory_bytes if product and same else None,
         integrated=product.integrated if product and vendor == "nvidia" else row.integrated,
         chip=row.chip or (product.chip if product and same else ""),
+        devices=product.devices if product and same else (),
         source=row.source,
         how=row.how,
     )

@@ -284,6 +284,11 @@ def without_commands(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not _PROMPT.match(line))
 
 
+def without_logs(text: str) -> str:
+    """The text without the lines of logs: a program's warning of its own pace is nobody's trouble."""
+    return "\n".join(line for line in text.splitlines() if not _PRINTED.search(line))
+
+
 def without_worries(text: str, is_more: Callable[[str], bool]) -> str:
     """The text without what is quoted, and without the sentences in which somebody asks or worries, unless `is_more` holds of one.
 
