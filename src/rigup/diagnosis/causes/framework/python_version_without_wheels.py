@@ -348,6 +348,25 @@ def a_python_that_has_wheels(
 
 
 @mends("python-version-without-wheels")
+def release_for_the_python_that_is_there(
+    knew: Params,
+    symptom: Symptom = seen(tag="wheel-refused"),
+    _project: Symptom = seen("uv-project-at-work", "poetry-project-at-work", "pdm-project-at-work"),
+    using: Symptom | None = seen("uv-python-tags-only"),
+    python: PythonEnv | None = None,
+    platform: Platform | None = None,
+) -> Params:
+    """Who keeps the Python of a project takes the first release of torch after the one that is asked for that has wheels for it."""
+    have = str(knew.get("have") or (python and python.get("version")) or (using and using.get("have")) or "")
+    asked, system = release_named(symptom), plain_system(platform)
+    if symptom.get("name") != "torch" or not asked or not have:
+        return {}
+    releases = dict.fromkeys(row.torch for row in reversed(builds(system)) if version_key(row.torch) > version_key(asked))
+    later = next((release for release in releases if supported("torch", have, release, system)), None)
+    return {"later": f"torch=={later}"} if later else {}
+
+
+@mends("python-version-without-wheels")
 def python_that_the_starter_takes(
     knew: Params,
     starter: Symptom = seen("webui-names-its-environment"),
