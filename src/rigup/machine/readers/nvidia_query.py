@@ -13,14 +13,14 @@ from rigup.machine import nvml
 from rigup.machine.kinds import CardState, Driver, Gpu, GpuProcess
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.gpu_processes import processes_of_nvml
+from rigup.machine.readers.report_states import Said, state_of_report
 from rigup.machine.readers.sampled import rows_of_one_time
 from rigup.machine.readers.values import Draft, address, keyed, known_value, number, pci_id, size, truth, uuid, version
-from rigup.machine.texts import Hit, Text, is_typed
+from rigup.machine.texts import Text, is_typed
 
 Convert = Callable[[str], Any]
 _MOST = 1024  # cards of one report
 Row = tuple[int, dict[str, str]]  # offset, and cells by their columns
-Said = tuple[str, str, str, int]  # section, key, value, offset
 
 
 def combined(value: str) -> str | None:
@@ -79,13 +79,6 @@ _FIELDS: dict[tuple[str, str], tuple[str, Convert]] = {
     ("remapped rows", "pending"): ("remap_pending", truth),
     ("remapped rows", "remapped row pending"): ("remap_pending", truth),
 }
-_STATE_FIELDS: dict[tuple[str, str], tuple[str, Convert]] = {
-    ("pcie generation", "current"): ("generation", number),
-    ("pcie generation", "max"): ("generation_most", number),
-    ("link width", "current"): ("lanes", lambda value: number(value.rstrip("x "))),
-    ("link width", "max"): ("lanes_most", lambda value: number(value.rstrip("x "))),
-    ("utilization", "gpu"): ("busy", lambda value: number(value.rstrip(" %"))),
-}
 _DRIVER = {"driver version": "version", "kmd version": "version", "cuda version": "cuda", "cuda umd version": "cuda"}
 _FAR = 3_000  # characters between a command and the first card of its report
 _ONE_CARD = lazy_regex(r"\bnvidia-smi (?:[^\n|]{0,80} )?(?:-i|--id)[ =](\d{1,3})(?![\d,:])")
@@ -112,18 +105,7 @@ def nvidia_report(text: Text) -> Statements:
         told = list(_sections(text, hit.match.end(), end))
         _fill(draft, iter(told))
         yield from draft.facts()
-        yield from _state(text, hit, told)
-
-
-def _state(text: Text, head: Hit, told: list[Said]) -> Iterator[CardState]:
-    """The link of one card, and how busy it is."""
-    draft = Draft(text, CardState, head.start)
-    draft.add("pci_address", address(head["address"]))
-    for section, key, value, at in told:
-        field, convert = _STATE_FIELDS.get((section, key)) or ("", known_value)
-        if field:
-            draft.add(field, convert(value), at)
-    yield from draft.facts("pci_address")
+        yield from state_of_report(text, hit, told)
 
 
 def _asked_for(text: Text, at: int) -> int | None:

@@ -6,6 +6,7 @@ from rigup.knowledge.pcie import speed_words, transfers_of
 from rigup.machine.kinds import CardState, Gpu, Platform
 
 _WORKS = 50  # per cent of the time from which on a card works, so that its link is at full speed
+_SHARED = 8  # lanes that two slots of many boards have each, where both hold a card
 _MOBILE = ("Laptop", "Max-Q", "Mobile")
 
 
@@ -18,7 +19,8 @@ def _most(state: CardState) -> int | None:
     """Lanes that card and slot have together; of a slot that nobody tells as many as the card has where one alone is in use: none is built so."""
     card, slot = state.get("lanes_of_card"), state.get("lanes_of_slot")
     if state.get("lanes_most"):
-        return int(state.lanes_most)
+        shared = slot is None and state.lanes >= _SHARED  # boards part sixteen lanes among two slots
+        return None if shared else int(state.lanes_most)
     return min(card, slot) if card and slot else card if state.lanes == 1 else None
 
 
