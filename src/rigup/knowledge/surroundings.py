@@ -115,12 +115,19 @@ def newer_kernel(distribution: str) -> Recipe | None:
 class _Kernels(msgspec.Struct, frozen=True):
     ids: list[str]
     offers: dict[str, str] = {}
+    series: dict[str, str] = {}
 
 
 def offered_kernel(distribution: str, release: str) -> str:
     """The newest kernel that a release of a distribution offers ("6.8"); "" where it is not known. Raises KnowledgeError."""
     rows = tables.rows("surroundings", "kernel", _Kernels)
     return next((row.offers.get(release, "") for row in rows if distribution in row.ids), "")
+
+
+def release_of_kernel(distribution: str, kernel: str) -> str:
+    """The newest release of a distribution that started with a kernel of such a series ("24.04"); "" where nobody knows. Raises KnowledgeError."""
+    rows = tables.rows("surroundings", "kernel", _Kernels)
+    return next((row.series.get(".".join(kernel.split(".")[:2]), "") for row in rows if distribution in row.ids), "")
 
 
 def _by_family(array: str, distribution: str) -> Recipe | None:

@@ -28,7 +28,7 @@ def inventory(facts: Facts) -> dict[str, Any]:
 
 
 def accelerators(facts: Facts) -> list[Device] | None:
-    """Devices in PCI address order, or as the maker's tool counts them where not all addresses are known; None where nobody looked and none is known."""
+    """Devices in PCI address order, or as the maker's tool counts them where not all addresses are known or a text tells all numbers; None where nobody looked and none is known."""
     from rigup.knowledge.gpus import is_display_only
 
     known = [gpu for gpu in facts.of(Gpu) if not _phantom(gpu, facts) and not _stands_in(gpu, facts)]
@@ -39,7 +39,9 @@ def accelerators(facts: Facts) -> list[Device] | None:
     counted = all(gpu.knows("nvml_index") for gpu in gpus) and not all(gpu.knows("pci_address") for gpu in gpus)
     address = "~" if counted else None
     ordered = sorted(gpus, key=lambda gpu: (gpu.place.node, address or gpu.get("pci_address", "~"), gpu.get("nvml_index", 0)))
-    return [_device(number, gpu, facts) for number, gpu in enumerate(ordered)]
+    told = [gpu.get("nvml_index") for gpu in ordered] if facts.pasted else []
+    numbers = told if None not in told and len(set(told)) == len(ordered) else range(len(ordered))  # a part of a list keeps its numbers
+    return [_device(number, gpu, facts) for number, gpu in zip(numbers, ordered, strict=True)]
 
 
 def _phantom(gpu: Gpu, facts: Facts) -> bool:

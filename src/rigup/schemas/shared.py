@@ -144,7 +144,7 @@ class Device(SeenDevice, frozen=True, kw_only=True):
     """An accelerator of a machine.
 
     Attributes:
-        index: its position in the order of PCI addresses, integrated ones included; without addresses in the order of the source.
+        index: its position in the order of PCI addresses, integrated ones included; without addresses in the order of the source, and of a pasted text as its tool numbers them.
         state: whether it will work.
         because: why, as a sentence.
         next: what to do next; "" for nothing.

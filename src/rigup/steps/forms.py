@@ -16,6 +16,8 @@ _REQUIREMENT = r"[A-Za-z0-9_./][^\x00-\x1f\x7f]{0,999}"
 _NUMBERED = r"(?:GPU-|MIG-)?[0-9a-fA-F][0-9a-fA-F:.-]{0,60}"
 _ADDRESS = r"(?:https?|file|ftp)://[^\s\x00-\x1f\x7f]{1,2000}|/[^\x00-\x1f\x7f]{0,2000}"
 
+_BY_NUMBER = ("slot-with-all-lanes-by-number", "slot-at-full-speed-by-number")
+
 FORMS = {
     "module": r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}",
     "name": _NAME,
@@ -41,12 +43,20 @@ _OF_KIND = {
     ("set-module-option", "value"): r"[A-Za-z0-9_,:.+/=-]{1,200}",
     **{
         (kind, name): _NUMBERED
-        for kind in ("card-power-limit", "card-own-power-limit", "cool-card-by-sensors", "slot-with-all-lanes", "slot-at-full-speed")
+        for kind in (
+            "card-power-limit",
+            "card-own-power-limit",
+            "cool-card-by-sensors",
+            "slot-with-all-lanes",
+            "slot-at-full-speed",
+            *_BY_NUMBER,
+            "spare-hot-card",
+        )
         for name in ("index", "address")
     },
     **{
         (kind, name): r"\d{1,12}"
-        for kind in ("card-power-limit", "card-own-power-limit", "trial-power-limit", "end-batch-job")
+        for kind in ("card-power-limit", "card-own-power-limit", "trial-power-limit", "spare-hot-card", "end-batch-job")
         for name in ("watts", "former", "microwatts", "job")
     },
     ("shorter-context-of-ollamas-service", "tokens"): r"\d{3,8}",
@@ -64,6 +74,7 @@ _OF_KIND = {
     ("purge-linux-driver", "pattern"): r"\(\?:[^/\x00-\x1f\x7f]{1,1999}",
     ("own-files", "owner"): r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9_.-]{1,99})?",
     ("find-package-of-library", "lib"): _WORD,
+    ("hold-packages", "name"): r"[a-z][a-z-]{0,40}",
     ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
     ("install-from-cudas-repository", "keyring"): r"https://developer\.download\.nvidia\.com/[\w./-]{1,200}\.deb",
     ("install-rocm", "usecase"): r"[a-z][a-z0-9,-]{0,99}",

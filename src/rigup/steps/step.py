@@ -154,6 +154,8 @@ def _own_words(argv: tuple[str, ...], params: dict[str, str], distribution: str)
         "@keeper": system.keeper,
         "@keep:{name}": system.keep,
         "@let-go:{name}": system.let_go,
+        "@keep-driver": system.keep_driver,
+        "@let-go-driver": system.let_go_driver,
         "@headers": [headers_package(params.get("kernel", ""), system)],
     }
     return tuple(replacement for word in argv for replacement in own.get(word, [word]))

@@ -10,7 +10,7 @@ from rigup.diagnosis.guard.companions import seen_by_a_kernel_anew, with_the_aud
 from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.lent import left_to_its_owner
-from rigup.diagnosis.guard.projects import in_the_project
+from rigup.diagnosis.guard.projects import in_the_project, python_of_the_project
 from rigup.diagnosis.guard.pythons import NATIVE, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
@@ -181,11 +181,14 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Step]:
-    """The driver's own daemon keeps the card open: no module is unloaded under it."""
+    """The driver's own daemon keeps the card open: no module is unloaded under it, and no card is reset."""
     if not any(name.startswith(_HAVE_PERSISTENCED) for name in setting.packages) and not setting.persistenced:
         return steps
     stop, start = (("systemctl", word, "nvidia-persistenced") for word in ("stop", "start"))
-    return [structs.replace(step, commands=(stop, *step.commands, start)) if step.kind == "reload-driver" else step for step in steps]
+    return [
+        structs.replace(step, commands=(stop, *step.commands, start)) if step.kind in ("reload-driver", "reset-gpu") else step
+        for step in steps
+    ]
 
 
 def services_look_again(steps: list[Step], setting: Setting) -> list[Step]:
@@ -269,6 +272,7 @@ CHANGES: tuple[Change, ...] = (
     services_look_again,
     spelt_out,
     flavour_once,
+    python_of_the_project,
     in_a_new_environment,
     in_the_project,
     of_the_variant,

@@ -28,6 +28,14 @@ def in_the_project(steps: list[Step], setting: Setting) -> list[Step]:
     return [part for step in told for part in (step, *_index_alone(step))]
 
 
+def python_of_the_project(steps: list[Step], setting: Setting) -> list[Step]:
+    """A project has one environment: another Python is told to its tool, which installs again what the project asks for."""
+    python = next((step.params["python"] for step in steps if step.kind == "new-environment"), "")
+    if not setting.project or not python.replace(".", "").isdigit():
+        return steps
+    return [make(f"python-of-{setting.project}-project", {"python": python})]
+
+
 def _is_uvs_tool(setting: Setting) -> bool:
     owner = own_python(setting.python)
     return owner is not None and owner.packages == "uv-tool"

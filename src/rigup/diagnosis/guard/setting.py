@@ -53,7 +53,7 @@ _LENT = {"notebook": wordings(tag="hosted-notebook"), "container": wordings(tag=
 _LLAMA_TYPED = ("llama-program-typed", "llama-cpp-is-typed")
 _SLURM, _CLOUD = wordings(tag="slurm-node-shown"), wordings(tag="cloud-machine")
 _TORCHS_FAMILY = ("pytorch", "pytorch-cuda", "pytorch-mutex", "torchvision", "torchaudio", "cpuonly")
-_PROJECTS = ("uv", "poetry", "pixi")
+_PROJECTS = ("uv", "poetry", "pixi", "pdm")
 _FAMILIES = {
     "debian": wordings(tag="family-of-debian"),
     "fedora": wordings(tag="family-of-fedora"),
@@ -99,7 +99,7 @@ class Setting(NamedTuple):
         programs: whose messages are seen: those of the finding first, others where no torch is shown.
         old_board: its processor is older than PCIe atomics.
         uv_pip: somebody installs by `uv pip`: environments of uv have no pip of their own.
-        project: the tool that keeps the environment as a project says: "uv", "poetry" or "pixi".
+        project: the tool that keeps the environment as a project says: "uv", "poetry", "pixi" or "pdm".
         pod: programs are shown to run in a pod.
         service: the unit whose own messages the finding rests on.
         conda_torch: torch and what belongs to it, as conda's packages, where conda installed it.

@@ -9,14 +9,15 @@ from rigup.diagnosis.guard.checks import build_folder
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge import driver_recipes
 from rigup.knowledge.amd_ways import update_of, windows_build_of
+from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_toolkits import newest_carried, system_toolkit
-from rigup.knowledge.distributions import family_of_kernel
+from rigup.knowledge.distributions import family_of_kernel, kernels_builder
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
 from rigup.knowledge.package_managers import backports_of, following_headers, headers_package, package_manager
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm_install import installation
-from rigup.knowledge.surroundings import container_toolkit, kernel_argument
+from rigup.knowledge.surroundings import container_toolkit, kernel_argument, newer_kernel, offered_kernel, release_of_kernel
 from rigup.steps import Commands, Step, make
 
 _HERE = ("here", "kernel")
@@ -122,6 +123,17 @@ def _kernel_argument(step: Step, setting: Setting) -> Commands:
     return tuple(tuple(_filled(word, holes) for word in argv) for argv in recipe.commands) if recipe else ()
 
 
+def _kernel(step: Step, setting: Setting) -> Commands:
+    """The distribution's own newer kernel, where it offers one that is new enough; a kernel's name and series tell Ubuntu's release."""
+    distribution = setting.distribution or kernels_builder(setting.kernel).like
+    release = setting.release or release_of_kernel(distribution, setting.kernel)
+    recipe, offered = newer_kernel(distribution), offered_kernel(distribution, release)
+    too_old = bool(offered) and version_key(offered)[:2] < version_key(step.params["version"])[:2]
+    if recipe is None or setting.wsl or too_old or (not release and any("{release}" in word for argv in recipe.commands for word in argv)):
+        return ()
+    return tuple(tuple(_filled(word, {"release": release}) for word in argv) for argv in recipe.commands)
+
+
 def _filled(word: str, holes: dict[str, str]) -> str:
     for name, value in holes.items():
         word = word.replace("{" + name + "}", value)
@@ -187,6 +199,7 @@ def _build_for_vulkan(step: Step, setting: Setting) -> Commands:
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "set-kernel-argument": _kernel_argument,
+    "install-kernel": _kernel,
     "install-toolkit": _toolkit,
     "install-rocm-release": _rocm,
     "add-package-source": _source,

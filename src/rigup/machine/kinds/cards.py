@@ -93,10 +93,11 @@ class Gpu(
         )
 
 
-class CardState(Fact, keys=("pci_address",), scope=MACHINE, title=("pci_address",)):
+class CardState(Fact, keys=("pci_address", "nvml_index"), scope=MACHINE, title=("pci_address", "nvml_index")):
     """How a card runs now: its link to the machine, how busy it is, and what slows it down."""
 
     pci_address: str
+    nvml_index: int  # as its maker's smi counts
     lanes: int  # of PCIe, in use
     lanes_of_card: int  # that it has
     lanes_of_slot: int  # that the port above it has

@@ -34,6 +34,7 @@ _NUMERIC = lazy_regex(
     re.MULTILINE,
 )
 _NEXT = lazy_regex(rf"^(?:{_ADDRESS}\s|[^\s\n]|\s*\n)", re.MULTILINE)
+_OWNER = lazy_regex(rf"^(?P<head>{_ADDRESS}) \S|\blspci [^\n]{{0,60}}?-s ?(?P<asked>{_ADDRESS})", re.MULTILINE)
 _MOST_BLOCK = 20_000  # characters of one device under lspci -vvv
 _VENDORS = {
     "nvidia": "10de",
@@ -126,6 +127,18 @@ def card_link(text: Text) -> Statements:
     name = re.search(r"/((?:\.\./)?\w{1,40})\Z", text.source)
     if where and match and name and name[1] in _LINK and 0 < int(match[1]) <= _MOST_LANES:
         yield from says(text, CardState, 0, pci_address=where, **{_LINK[name[1]]: int(match[1])})
+
+
+@reads(CardState, marks=("LnkSta:",))
+def lspci_links(text: Text) -> Statements:
+    """`LnkCap: … Width x16` and `LnkSta: … Width x1 (downgraded)` of `lspci -vv`, below a device's line or the command that asks for one device."""
+    for hit in text.each(
+        r"LnkCap:[^\n]{0,120}?Width x(?P<card>\d{1,2})\b[^\n]{0,200}\n(?:[^\n]{0,300}\n){0,6}?[^\n]{0,20}LnkSta:[^\n]{0,120}?Width x(?P<lanes>\d{1,2})\b"
+    ):
+        heads = list(_OWNER.finditer(text.body, max(0, hit.start - _MOST_BLOCK), hit.start))
+        where = address(heads[-1]["head"] or heads[-1]["asked"]) if heads else None
+        if where and 0 < int(hit["lanes"]) <= _MOST_LANES:
+            yield hit.states(CardState, pci_address=where, lanes=int(hit["lanes"]), lanes_of_card=int(hit["card"]))
 
 
 @reads(PciDevice, marks=tuple(title + end for title in (*_CLASSES, "Host bridge") for end in (":", " [")), whole=r"(?:Host|ISA) bridge\b")

@@ -13,6 +13,7 @@ from rigup.machine import nvml
 from rigup.machine.kinds import CardState, Driver, Gpu, GpuProcess
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.gpu_processes import processes_of_nvml
+from rigup.machine.readers.report_states import Said, state_of_report
 from rigup.machine.readers.sampled import rows_of_one_time
 from rigup.machine.readers.values import Draft, address, keyed, known_value, number, pci_id, size, truth, uuid, version
 from rigup.machine.texts import Text, is_typed
@@ -84,7 +85,7 @@ _ONE_CARD = lazy_regex(r"\bnvidia-smi (?:[^\n|]{0,80} )?(?:-i|--id)[ =](\d{1,3})
 _HEAD = r"^[ \t]*GPU (?P<address>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]) *$"
 
 
-@reads(adds=(Driver, Gpu), marks=("NVSMI LOG", "Product Name", "Attached GPUs", "Remapped Rows", "Retired Pages"))
+@reads(adds=(Driver, Gpu, CardState), marks=("NVSMI LOG", "Product Name", "Attached GPUs", "Remapped Rows", "Retired Pages"))
 def nvidia_report(text: Text) -> Statements:
     """`nvidia-smi -q`, whole or in part; sections count by their head lines, as pasting may lose the indent."""
     heads = list(text.each(_HEAD))[:_MOST]
@@ -101,8 +102,10 @@ def nvidia_report(text: Text) -> Statements:
         asked = _asked_for(text, hit.start) if len(order) == 1 else None
         draft.add("nvml_index", order.index(hit["address"]) if all_there else asked)
         draft.add("seen_by", "nvidia-smi")
-        _fill(draft, _sections(text, hit.match.end(), end))
+        told = list(_sections(text, hit.match.end(), end))
+        _fill(draft, iter(told))
         yield from draft.facts()
+        yield from state_of_report(text, hit, told)
 
 
 def _asked_for(text: Text, at: int) -> int | None:
@@ -121,7 +124,6 @@ def _driver(text: Text, key: str, value: str, at: int) -> Iterator[Driver]:
 
 
 _ERAS, _BITS = ("volatile", "aggregate"), ("single bit", "double bit")  # of older reports, a head line below the other
-Said = tuple[str, str, str, int]  # section, key, value, offset
 
 
 def _sections(text: Text, start: int, end: int) -> Iterator[Said]:
@@ -379,9 +381,10 @@ def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver | Ca
     yield from draft.facts("vendor", "seen_by", "memory_used")
     state = Draft(text, CardState, at)
     _fill_columns(state, _STATE_COLUMNS, row)
-    if state.readings and (where := address(row.get("pci.bus_id", row.get("gpu_bus_id", "")))):
-        state.add("pci_address", where)
-        yield from state.facts()
+    if state.readings:
+        state.add("pci_address", address(row.get("pci.bus_id", row.get("gpu_bus_id", ""))))
+        state.add("nvml_index", number(row.get("index", "")))
+        yield from state.facts() if state.has("pci_address") or state.has("nvml_index") else ()
 
 
 def _fill_columns(draft: Draft[Any], columns: dict[str, tuple[str, Convert]], row: dict[str, str]) -> None:

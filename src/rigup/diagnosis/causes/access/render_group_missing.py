@@ -270,6 +270,7 @@ def runtime_of_intels_does_not_start(
     works: Torch | None = one(xpu_available=True),
     card: Gpu | None = one(vendor="intel", seen_by=("sycl-ls", "clinfo")),
     inside: Symptom | None = seen(tag="container-spoken-of"),
+    absent: Symptom | None = seen("render-nodes-not-there"),
     guest: Platform | None = one(wsl=(1, 2)),
     account: Account | None = None,
 ) -> Verdict:
@@ -277,7 +278,7 @@ def runtime_of_intels_does_not_start(
     if in_the_usual_group(account):
         return False
     linux = str(symptom.get("path") or "").startswith("/") and not symptom.place.world
-    return linux and all(other is None for other in (listed, works, card, inside, guest)) and {"vendor": "intel"}
+    return linux and all(other is None for other in (listed, works, card, inside, absent, guest)) and {"vendor": "intel"}
 
 
 @mends("render-group-missing")

@@ -98,9 +98,16 @@ def module_of_the_log_is_not_the_packages(
 
 
 @mends("nvml-driver-library-mismatch")
-def whether_one_driver_is_there(updated: Symptom | None = seen(tag="driver-packages-updated")) -> Params:
-    """Mostly the module is of before an update, and is loaded anew; an update that came unasked comes again, unless the packages are held."""
-    return {"free": "driver"} if updated is None else {"same": "driver", "held": "nvidia"}
+def whether_one_driver_is_there(
+    updated: Symptom | None = seen(tag="driver-packages-updated"), built: Symptom | None = seen("driver-is-built-by-dkms")
+) -> Params:
+    """Mostly the module is of before an update, and is loaded anew; an update that came unasked comes again, unless the packages are held.
+
+    Where DKMS builds the module, it builds one for the next kernel, too.
+    """
+    if updated is None:
+        return {"free": "driver"}
+    return {"same": "driver", "held": "nvidia"} if built is not None else {"same": "driver", "prebuilt": "driver"}
 
 
 @mends("nvml-driver-library-mismatch")

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.causes.driver.other_ways import last_branch_for_it
 from rigup.diagnosis.causes.places import inside
-from rigup.diagnosis.rule import Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.gpus import driver_branch_for, open_module
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu, Symptom, SystemPackage
@@ -44,3 +44,9 @@ def open_module_for_an_old_card_as_people_say(
 
 
 mends("open-module-on-pre-turing-gpu")(last_branch_for_it)
+
+
+@mends("open-module-on-pre-turing-gpu")
+def other_flavour_of_the_branch(package: SystemPackage = one(state="installed")) -> Params:
+    """Of packages that are listed the closed one of the same branch takes the open one's place, which changes least."""
+    return {"exchanged": "proprietary"} if _OPEN.fullmatch(package.name) and not inside(package) else {}

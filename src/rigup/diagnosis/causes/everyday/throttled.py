@@ -1,20 +1,30 @@
 """The card slows itself down, against heat or for want of power."""
 
-from rigup.diagnosis.causes.card_names import called
+from rigup.diagnosis.causes.card_names import called, is_its_state
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.slowing import harmful, slowed_words
 from rigup.knowledge.driver_recipes import for_servers
+from rigup.knowledge.speeds import data_sheet
 from rigup.language import _
-from rigup.machine.kinds import CardState, Gpu, Symptom
+from rigup.machine.kinds import CardCount, CardState, Gpu, Symptom
+
+_NEAR = 5  # degrees below the limit from which on a card is called hot: it cools down as soon as it is slowed
+_MOBILE = ("Laptop", "Max-Q")
+_SPARED = 0.7  # of a card's power limit, with which it does most of its work and makes a good deal less heat
+
+
+def _are_several(cards: CardCount | None) -> bool:
+    """Then nobody can tell of which one a figure is."""
+    return cards is not None and cards.count > 1
 
 
 @rule("throttled", "likely")
 def driver_tells_what_lowers_the_clock(state: CardState, gpu: Gpu) -> Verdict:
     """One look: a watch tells whether it stays so. At its power limit every card arrives that works."""
     reasons = harmful(state.throttle)
-    if not reasons or gpu.get("pci_address") != state.pci_address:
+    if not reasons or not is_its_state(state, gpu):
         return False
-    return {"card": called(gpu), "gpu": gpu} | slowed_words(reasons, gpu.get("vendor"), state.pci_address)
+    return {"card": called(gpu), "gpu": gpu} | slowed_words(reasons, gpu.get("vendor"), gpu.get("pci_address"))
 
 
 @mends("throttled")
@@ -32,6 +42,34 @@ def air_for_a_card_without_fans(
 
 
 @mends("throttled")
+def how_hot_it_is(knew: Params, told: Symptom | None = seen("heat-beside-its-limits"), cards: CardCount | None = None) -> Params:
+    """The temperature beside the limits, where one card is shown and heat is the only reason."""
+    if knew.get("brake") or not (knew.get("heat") or knew.get("passive")):
+        return {"only_brake": None if knew.get("heat") or knew.get("passive") else knew.get("brake")}
+    hot = told is not None and not _are_several(cards) and int(told.now) >= int(told.slowdown) - _NEAR
+    return {"only_heat": "heat", **({name: told.get(name) for name in ("now", "slowdown", "shutdown")} if told and hot else {})}
+
+
+@mends("throttled")
+def less_power_until_it_is_cooled(
+    knew: Params,
+    gpu: Gpu | None = one(vendor="nvidia"),
+    limit: Symptom | None = seen("power-limit-of-the-card"),
+    cards: CardCount | None = None,
+) -> Params:
+    """Less than its limit, as the text shows it or the data sheet has it; a laptop's limit is its firmware's."""
+    if not knew.get("only_heat"):
+        return {}
+    name = str((gpu.get("name") if gpu is not None else "") or knew.get("card") or "")
+    sheet = data_sheet(name) if name else None
+    watts = float(limit.watts) if limit is not None else (sheet.watts if sheet else None) or 0.0
+    if not watts or _are_several(cards) or any(word in name for word in _MOBILE):
+        return {"unknown": "limit"}
+    number = gpu.get("nvml_index") if gpu is not None else None
+    return {"index": str(number or 0), "watts": str(int(watts * _SPARED) // 5 * 5)}
+
+
+@mends("throttled")
 def adapter_of_a_laptop(
     knew: Params, gpu: Gpu | None = one(vendor="nvidia"), laptop: Symptom | None = seen(tag="laptop-spoken-of laptop-card-named")
 ) -> Params:
@@ -42,5 +80,5 @@ def adapter_of_a_laptop(
     why = (
         {} if knew.get("heat") or knew.get("reasons") else {"reasons": _("want of power"), "card": called(gpu) if gpu is not None else None}
     )
-    mobile = laptop is not None or "Laptop" in name or "Max-Q" in name
+    mobile = laptop is not None or any(word in name for word in _MOBILE)
     return {**why, "adapter": "adapter", "brake": None} if mobile else why

@@ -4,10 +4,12 @@ import re
 
 from rigup.diagnosis.causes.framework.wanted_releases import OF_TORCH
 from rigup.knowledge.cuda import version_key
-from rigup.knowledge.pythons import pythons
+from rigup.knowledge.pythons import pythons, supported
 from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Symptom
 
+_LATE = 5  # quarters of a year: so long after a Python's release its wheels may not be there yet
+_FRESH = 1  # and of its own patches these come in the first months
 _RELEASES = 5  # that have to have a Python before it is named unasked
 
 
@@ -60,3 +62,21 @@ def release_named(symptom: Symptom | None) -> str:
     if asked.startswith("==") and "," not in asked and "*" not in asked:
         return asked.lstrip("= ").partition("+")[0]
     return str(symptom.get("version") or "").partition("+")[0] if symptom.knows("abi") else ""
+
+
+def later_torch(asked: str, have: str, system: str) -> str:
+    """The first release after one that has wheels for a Python; "" where there is none."""
+    releases = dict.fromkeys(row.torch for row in reversed(builds(system)) if version_key(row.torch) > version_key(asked))
+    return next((release for release in releases if supported("torch", have, release, system)), "")
+
+
+def of_its_first_patches(version: str) -> bool:
+    """`3.13.0`: a Python of its first months."""
+    parts = version_key(version)
+    return len(parts) > 2 and parts[:1] == (3,) and int(parts[2]) <= _FRESH
+
+
+def of_its_first_months(pip: Symptom) -> bool:
+    """pip counts its releases by year and quarter, and a Python comes each October: 3.8 that of 2019."""
+    age = (int(str(pip.get("year"))) - int(str(pip.get("minor"))) - 11) * 4 + int(str(pip.get("quarter")))
+    return 3 <= age <= _LATE

@@ -3,7 +3,17 @@
 import re
 
 from rigup.diagnosis.causes.directml.packages import OF_DIRECTML
-from rigup.diagnosis.causes.framework.fitting_pythons import in_range, nearest, plain_release, python_of_tag, pythons_of, release_named
+from rigup.diagnosis.causes.framework.fitting_pythons import (
+    in_range,
+    later_torch,
+    nearest,
+    of_its_first_months,
+    of_its_first_patches,
+    plain_release,
+    python_of_tag,
+    pythons_of,
+    release_named,
+)
 from rigup.diagnosis.causes.framework.offered_packages import is_of_another_system, nothing_offered, offered_nothing
 from rigup.diagnosis.causes.framework.own_environments import made_anew
 from rigup.diagnosis.causes.framework.programs import plain_system
@@ -17,9 +27,6 @@ from rigup.knowledge.pythons import pythons, supported
 from rigup.knowledge.torch_builds import builds, companions, index_url
 from rigup.knowledge.wheels import families
 from rigup.machine.kinds import Distribution, Platform, PythonEnv, Symptom
-
-_LATE = 5  # quarters of a year: so long after a Python's release its wheels may not be there yet
-_FRESH = 1  # and of its own patches these come in the first months
 
 
 def _system(platform: Platform | None) -> str:
@@ -246,17 +253,6 @@ def index_lists_wheels_for_other_pythons(
     return bool(version) and same and not fits and {"name": symptom.name, "have": version}
 
 
-def _of_its_first_patches(version: str) -> bool:
-    parts = version_key(version)
-    return len(parts) > 2 and parts[:1] == (3,) and int(parts[2]) <= _FRESH
-
-
-def _of_its_first_months(pip: Symptom) -> bool:
-    """pip counts its releases by year and quarter, and a Python comes each October: 3.8 that of 2019."""
-    age = (int(str(pip.get("year"))) - int(str(pip.get("minor"))) - 11) * 4 + int(str(pip.get("quarter")))
-    return 3 <= age <= _LATE
-
-
 @text_rule("python-version-without-wheels", "possible")
 def nothing_was_offered_to_a_python_then_new(
     symptom: Symptom = seen("pip-no-version", offered="none"),
@@ -269,7 +265,7 @@ def nothing_was_offered_to_a_python_then_new(
 ) -> Verdict:
     """The table has wheels for this Python today; they came months after it, and pip or the Python itself is of its first ones."""
     version = str(python.get("version")) if python else ""
-    fresh = _of_its_first_patches(version) or (pip is not None and _of_its_first_months(pip))
+    fresh = of_its_first_patches(version) or (pip is not None and of_its_first_months(pip))
     plain = all(reason is None for reason in (other, platform, arm, musl)) and not symptom.get("asked")
     return plain and fresh and bool(pythons(symptom.name)) and {"name": symptom.name, **({"have": version} if version else {})}
 
@@ -345,6 +341,24 @@ def a_python_that_has_wheels(
         "exact": None if wish else exact or None,
         "only": None if asked else "only",
     }
+
+
+@mends("python-version-without-wheels")
+def release_for_the_python_that_is_there(
+    knew: Params,
+    symptom: Symptom = seen(tag="wheel-refused"),
+    _project: Symptom = seen("uv-project-at-work", "poetry-project-at-work", "pdm-project-at-work"),
+    using: Symptom | None = seen("uv-python-tags-only"),
+    python: PythonEnv | None = None,
+    platform: Platform | None = None,
+) -> Params:
+    """Who keeps the Python of a project takes the first release of torch after the one that is asked for that has wheels for it."""
+    have = str(knew.get("have") or (python and python.get("version")) or (using and using.get("have")) or "")
+    asked, system = release_named(symptom), plain_system(platform)
+    if symptom.get("name") != "torch" or not asked or not have:
+        return {}
+    later = later_torch(asked, have, system)
+    return {"later": f"torch=={later}"} if later else {}
 
 
 @mends("python-version-without-wheels")

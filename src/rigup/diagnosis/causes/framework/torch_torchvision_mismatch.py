@@ -3,7 +3,7 @@
 from rigup.diagnosis.causes.framework.programs import plain_system
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.cuda import version_key
-from rigup.knowledge.program_builds import is_package
+from rigup.knowledge.program_builds import folder_of_wheel, is_package
 from rigup.knowledge.torch_builds import build, companions, index_url
 from rigup.knowledge.torch_changes import variant_of_index
 from rigup.machine.kinds import Package, Platform, Symptom, Torch
@@ -114,7 +114,7 @@ def torch_was_exchanged_and_torchvision_stops(
 @text_rule("torch-torchvision-mismatch")
 def wheel_of_the_other_abi(wheel: Symptom = seen("wheel-names-its-abi"), told: Symptom = seen("torch-tells-its-abi")) -> Verdict:
     """The wheel's name says which C++ ABI it was built for, and torch tells its own."""
-    mine = str(told.get("abi") or told.get("abi2")).upper()
+    mine = str(told.get("abi") or told.get("abi2") or told.get("abi3")).upper()
     return wheel.abi != mine and {
         "extension": wheel.extension,
         "module": wheel.extension,
@@ -139,7 +139,8 @@ def same_wheel_for_the_abi_of_torch(knew: Params, wheel: Symptom | None = seen("
     if not mine or wheel is None or mine == theirs:
         return {"wheel_file": mine} if mine and not knew.get("extension") else {}
     file = str(wheel.file).replace(theirs, mine)
-    address = {"wheel": file, "wheel_url": f"{wheel.url}{file}"} if wheel.get("url") else {"wheel_file": file}
+    folder = wheel.get("url") or folder_of_wheel(file)
+    address = {"wheel": file, "wheel_url": f"{folder}{file}"} if folder else {"wheel_file": file}
     return {**address, "optional": None, "paired": None}
 
 
@@ -205,13 +206,13 @@ def the_pair(
 
 
 @mends("torch-torchvision-mismatch")
-def what_does_not_fit(knew: Params) -> Params:
+def what_does_not_fit(knew: Params, wheel: Symptom | None = seen("wheel-names-its-abi")) -> Params:
     """An extension is compiled again, where its name is one and not a folder's; torchaudio comes along where it is what does not fit."""
     if knew.get("codec"):
         return {}
     extension = str(knew.get("extension") or "")
-    wheel = knew.get("wheel")
-    release = f"=={wheel.release}" if isinstance(wheel, Symptom) else ""  # the same one, for torch's own ABI
+    same = wheel is not None and str(wheel.extension) == extension
+    release = f"=={wheel.release}" if wheel is not None and same else ""  # the same one, for torch's own ABI
     named = f"{extension}{release}" if is_package(extension) else None
     audio = "torchaudio" in (knew.get("companion"), knew.get("name"), knew.get("package")) and not knew.get("alone")
     return {

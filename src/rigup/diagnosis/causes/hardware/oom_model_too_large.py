@@ -1,5 +1,7 @@
 """The work needs more memory than the GPU has."""
 
+import re
+
 from rigup.diagnosis.causes.hardware.memory_figures import Figures
 from rigup.diagnosis.causes.hardware.memory_holders import FULL, LEFT
 from rigup.diagnosis.causes.less_memory import cards_there, less_in_words_of_the_program, signs_of_the_program
@@ -10,6 +12,12 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Gpu, Memory, Platform, Symptom
 
 _LEAST_CONTEXT = 2048  # tokens
+_SURE = 0.97  # of what an engine says that there is room for: at the next start a little less may be free
+_SHARE, _MORE_SHARE = (
+    0.90,
+    0.95,
+)  # of the card that vLLM takes unless it is told otherwise, and that it may take where nothing else is on it
+_OF_FP8 = 89  # the first NVIDIA chip that keeps keys and values in eight bits by itself
 _MOSTLY = 0.7  # of a card's memory held by one program: the work is too large for it
 _WANTED_OPTION = lazy_regex(
     r"(?i)(?:(?P<more>increas\w{1,3}|rais\w{1,3}|(?:larger|higher|bigger)[\w ]{1,20})|reduc\w{1,3}|decreas\w{1,3}|(?:smaller|lower)[\w ]{1,20}) "
@@ -141,13 +149,38 @@ def message_is_cut_after_what_was_wanted(symptom: Symptom = seen("torch-out-of-m
     return bool(symptom.wanted) and not Figures(symptom).told
 
 
+def _with_a_margin(room: int) -> int:
+    """A round length that leaves a little of the room free."""
+    step = 1024 if room >= 4 * _LEAST_CONTEXT else 256
+    return int(room * _SURE) // step * step or room
+
+
 @mends("oom-model-too-large")
 def length_that_the_message_names(
     symptom: Symptom = seen("vllm-cache-shorter-than-context", "engine-names-the-length-that-fits"),
 ) -> Params:
     """vLLM tells how many tokens there is room for."""
     room = symptom.get("fits") or symptom.get("shorter") or symptom.get("length")
-    return {"shorter": f"--max-model-len {room}"} if room else {}
+    return {"shorter": f"--max-model-len {_with_a_margin(int(room))}"} if room else {}
+
+
+@mends("oom-model-too-large")
+def whole_context_all_the_same(
+    symptom: Symptom = seen("vllm-cache-shorter-than-context"),
+    gpu: Gpu = one(),
+    told: Symptom | None = seen("vllm-small-share", "vllm-share-typed"),
+) -> Params:
+    """A larger share of the card, or a cache of half the size, where that is enough for what was asked for."""
+    needed, left = (size(f"{symptom.get(name) or 0} GiB") or 0 for name in ("needed", "left"))
+    if not needed or not left:
+        return {}
+    more = (_MORE_SHARE - _SHARE) * (gpu.get("vram") or 0) if told is None else 0
+    chip = re.fullmatch(r"sm_(\d{2,3})", str(gpu.get("isa")))
+    halved = needed / 2 < left * _SURE and chip is not None and int(chip[1]) >= _OF_FP8
+    return {
+        "larger": f"--gpu-memory-utilization {_MORE_SHARE}" if needed < (left + more) * _SURE else None,
+        "halved": "--kv-cache-dtype fp8" if halved else None,
+    }
 
 
 @mends("oom-model-too-large")

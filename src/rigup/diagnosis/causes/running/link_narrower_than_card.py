@@ -1,44 +1,47 @@
 """The PCIe link of a GPU is narrower or slower than the card."""
 
-from rigup.diagnosis.causes.card_names import called
+from rigup.diagnosis.causes.card_names import called, is_its_state
 from rigup.diagnosis.rule import Verdict, rule
 from rigup.knowledge.pcie import speed_words, transfers_of
 from rigup.machine.kinds import CardState, Gpu, Platform
 
 _WORKS = 50  # per cent of the time from which on a card works, so that its link is at full speed
+_SHARED = 8  # lanes that two slots of many boards have each, where both hold a card
+_MOBILE = ("Laptop", "Max-Q", "Mobile")
 
 
 def _is_of(gpu: Gpu, state: CardState, platform: Platform | None) -> bool:
     """Whether a state is that card's, and told by the machine itself: a guest's bridges are made up."""
-    return bool(
-        gpu.get("pci_address") == state.pci_address and gpu.get("integrated") is not True and not (platform and platform.get("hypervisor"))
-    )
+    return is_its_state(state, gpu) and gpu.get("integrated") is not True and not (platform and platform.get("hypervisor"))
+
+
+def _most(state: CardState) -> int | None:
+    """Lanes that card and slot have together; of a slot that nobody tells as many as the card has where one alone is in use: none is built so."""
+    card, slot = state.get("lanes_of_card"), state.get("lanes_of_slot")
+    if state.get("lanes_most"):
+        shared = slot is None and state.lanes >= _SHARED  # boards part sixteen lanes among two slots
+        return None if shared else int(state.lanes_most)
+    return min(card, slot) if card and slot else card if state.lanes == 1 else None
 
 
 @rule("link-narrower-than-card")
 def link_has_fewer_lanes_than_card_and_slot(state: CardState, gpu: Gpu, platform: Platform | None = None) -> Verdict:
-    """Lanes stay as they are while a card is idle; a slot that has fewer than the card is no fault."""
-    if not _is_of(gpu, state, platform):
+    """Lanes stay as they are while a card is idle; a slot that has fewer than the card is no fault, nor is a laptop's card that is built in with fewer."""
+    most = _most(state) if _is_of(gpu, state, platform) else None
+    if not most or state.lanes >= most or (state.lanes > 1 and any(word in str(gpu.get("name")) for word in _MOBILE)):
         return False
-    most = state.get("lanes_most") or min(state.lanes_of_card, state.lanes_of_slot)
-    return state.lanes < most and {
-        "card": called(gpu),
-        "have": f"x{state.lanes}",
-        "want": f"x{most}",
-        "narrow": state.pci_address,
-        "gpu": gpu,
-    }
+    place, number = gpu.get("pci_address") or state.get("pci_address"), state.get("nvml_index")
+    where = {"narrow": place} if place else {"numbered": str(number)}
+    return {"card": called(gpu), "have": f"x{state.lanes}", "want": f"x{most}", "gpu": gpu, **where}
 
 
 @rule("link-narrower-than-card", "likely")
 def link_is_slow_while_the_card_works(state: CardState, gpu: Gpu, platform: Platform | None = None) -> Verdict:
     """The speed falls while a card is idle, and rises with work."""
     have, want = transfers_of(state.generation), transfers_of(state.generation_most)
-    return (
-        _is_of(gpu, state, platform)
-        and state.busy >= _WORKS
-        and have is not None
-        and want is not None
-        and have < want
-        and {"card": called(gpu), "have": speed_words(have), "want": speed_words(want), "slow": state.pci_address, "gpu": gpu}
-    )
+    narrow = state.get("lanes", 0) < state.get("lanes_most", 0)
+    if not _is_of(gpu, state, platform) or narrow or state.busy < _WORKS or have is None or want is None or have >= want:
+        return False
+    place, number = gpu.get("pci_address") or state.get("pci_address"), state.get("nvml_index")
+    where = {"slow": place} if place else {"slow_number": str(number)}
+    return {"card": called(gpu), "have": speed_words(have), "want": speed_words(want), "gpu": gpu, **where}
