@@ -36,7 +36,6 @@ from rigup.machine.store import Facts
 
 _BRANCH = lazy_regex(r"([2-9]\d\d)\.\d")
 _BRANCH_IN_PATH = lazy_regex(r"\bnvidia/([2-9]\d\d)\.\d")
-
 _VENV = wordings(tag="venv-shown")
 _CONDA = wordings(tag="conda-shown")
 _NODES = wordings(tag="cluster-node-shown slurm-node-shown")
