@@ -92,7 +92,7 @@ def test_a_vaguer_way_is_not_told_behind_a_better_one(ways, body):
 
 def test_onnxruntime_brings_it_by_its_own_extra(commands, ways):
     body = '[ONNXRuntimeError] : 1 : FAIL : LoadLibrary failed with error 126 "" when trying to load "C:\\v\\Lib\\site-packages\\onnxruntime\\capi\\onnxruntime_providers_cuda.dll"\n'
-    assert "python -m pip install onnxruntime-gpu[cuda,cudnn]==1.26.0" in commands(body)
+    assert "python -m pip install onnxruntime-gpu[cuda,cudnn]>=1.21.0,<1.27.0" in commands(body)
     assert "onnxruntime.preload_dlls()" in ways(body)[0]
 
 

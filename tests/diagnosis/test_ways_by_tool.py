@@ -224,7 +224,7 @@ def test_nvidias_installer_is_run_again_when_the_headers_are_there(tmp_path):
     ("typed", "way"),
     [
         ("$ ollama serve\n", "systemctl restart ollama"),
-        ("$ llama-server -m q.gguf -ngl 99\n", "cmake --build build-vulkan --config Release"),
+        ("$ llama-server -m q.gguf -ngl 99\n", "cmake --build build-vulkan --config Release -j 4"),
     ],
 )
 def test_the_program_that_was_typed_gets_vulkan_in_its_own_way(tmp_path, typed, way):

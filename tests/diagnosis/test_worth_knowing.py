@@ -63,7 +63,7 @@ def test_what_somebody_believes_is_answered_under_a_head_of_its_own(paste, belie
     source = paste(f"{belief}\n\n{SLURM.format(second='07aa31fe')}")
     (answer,) = diagnose(source)["answers"]
     assert answer["asked"] == belief
-    told = CliRunner().invoke(main, ["doctor", "--from", source], env={"LANG": "C"}).output
+    told = CliRunner().invoke(main, ["--lang", "en", "doctor", "--from", source]).output
     assert "Worth knowing" in told
     assert "What was asked" not in told
 

@@ -168,13 +168,13 @@ def length_that_the_message_names(
 def whole_context_all_the_same(
     symptom: Symptom = seen("vllm-cache-shorter-than-context"),
     gpu: Gpu = one(),
-    told: Symptom | None = seen("vllm-small-share", "vllm-share-typed"),
+    typed: Symptom | None = seen("vllm-share-typed"),
 ) -> Params:
     """A larger share of the card, or a cache of half the size, where that is enough for what was asked for."""
     needed, left = (size(f"{symptom.get(name) or 0} GiB") or 0 for name in ("needed", "left"))
     if not needed or not left:
         return {}
-    more = (_MORE_SHARE - _SHARE) * (gpu.get("vram") or 0) if told is None else 0
+    more = (_MORE_SHARE - _SHARE) * (gpu.get("vram") or 0) if typed is None else 0
     chip = re.fullmatch(r"sm_(\d{2,3})", str(gpu.get("isa")))
     halved = needed / 2 < left * _SURE and chip is not None and int(chip[1]) >= _OF_FP8
     return {
