@@ -126,6 +126,7 @@ class SeenDevice(Hardware, frozen=True, kw_only=True):
         state: whether it will work.
         because: why, as a sentence.
         next: what to do next; "" for nothing.
+        use: computes where what was given shows a program computing on it; none where torch's builds are made for other chips; else left out.
         limits: what it cannot do, where that was asked for.
 
     """
@@ -137,6 +138,7 @@ class SeenDevice(Hardware, frozen=True, kw_only=True):
     state: DeviceState | UnsetType = UNSET
     because: str | UnsetType = UNSET
     next: str | UnsetType = UNSET
+    use: DeviceUse | UnsetType = UNSET
     limits: Limits | UnsetType = UNSET
 
 
@@ -148,7 +150,6 @@ class Device(SeenDevice, frozen=True, kw_only=True):
         state: whether it will work.
         because: why, as a sentence.
         next: what to do next; "" for nothing.
-        use: computes where what was given shows a program computing on it; none where torch's builds are made for other chips; else left out.
 
     """
 
@@ -156,7 +157,6 @@ class Device(SeenDevice, frozen=True, kw_only=True):
     state: DeviceState
     because: str
     next: str
-    use: DeviceUse | UnsetType = UNSET
 
 
 class Step(Struct, frozen=True, kw_only=True):
