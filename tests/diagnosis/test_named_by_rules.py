@@ -152,6 +152,7 @@ def test_every_tag_is_asked_for():
     sources = [path.read_text() for path in Path(diagnosis.__path__[0]).rglob("*.py")]
     asked = {word for text in sources for found in re.findall(r'tag="([^"]+)"', text) for word in found.split()}
     asked |= {word for row in rule_rows() for word in re.findall(r"'#([\w-]+)'", str(row.needs))}
+    asked |= {name[1:] for row in causes().values() for name in row.explains if name.startswith("#")}
     asked |= {f"tried:{kind}" for kind in step_kinds()}  # what somebody did already is not offered again
     assert set(tags()) - asked == set()
     assert asked - set(tags()) == {f"tried:{kind}" for kind in step_kinds()} - set(tags())

@@ -17,6 +17,8 @@ _OF_FORMS = {
     "assignments": "A=x",
     "address": "0000:01:00.0",
     "pids": "4711",
+    "vm": "104",
+    "board": "q35",
     "disk": "nvme1",
     **dict.fromkeys(("watts", "former", "microwatts", "job", "tokens"), "300"),
 }

@@ -3,7 +3,7 @@
 import functools
 from typing import Any
 
-from rigup.diagnosis.rule import STRENGTHS
+from rigup.diagnosis.rule import STRENGTHS, wordings
 from rigup.knowledge.doctor_tables import Cause, Signature, causes, layers
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom
@@ -62,10 +62,15 @@ def explained(cause: str) -> frozenset[str]:
     ahead = [cause]
     while ahead:  # a table of a person's own may lead in a circle
         row = causes().get(ahead.pop())
-        new = set(row.explains) - reached if row else set()
+        new = {each for name in row.explains for each in _meant(name)} - reached if row else set()
         reached |= new
         ahead += new
     return frozenset(reached)
+
+
+def _meant(name: str) -> tuple[str, ...]:
+    """A symptom or cause by its id, or all wordings of a concept: `#tag`."""
+    return wordings(tag=name[1:]) if name.startswith("#") else (name,)
 
 
 def heard_in(facts: Facts) -> set[str]:

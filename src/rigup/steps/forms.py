@@ -74,6 +74,8 @@ _OF_KIND = {
     ("purge-linux-driver", "pattern"): r"\(\?:[^/\x00-\x1f\x7f]{1,1999}",
     ("own-files", "owner"): r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9_.-]{1,99})?",
     ("find-package-of-library", "lib"): _WORD,
+    **{(kind, "vm"): r"[1-9]\d{2,8}" for kind in ("widen-proxmox-window", "uefi-on-proxmox", "widen-ovmf-window")},
+    ("widen-proxmox-window", "board"): r"i440FX|q35",
     ("hold-packages", "name"): r"[a-z][a-z-]{0,40}",
     ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
     ("install-from-cudas-repository", "keyring"): r"https://developer\.download\.nvidia\.com/[\w./-]{1,200}\.deb",

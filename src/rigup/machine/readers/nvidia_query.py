@@ -99,7 +99,7 @@ def nvidia_report(text: Text) -> Statements:
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "nvidia")
         draft.add("pci_address", address(hit["address"]))
-        asked = _asked_for(text, hit.start) if len(order) == 1 else None
+        asked = _of_command(text.body[max(0, hit.start - _FAR) : hit.start]) if len(order) == 1 else None
         draft.add("nvml_index", order.index(hit["address"]) if all_there else asked)
         draft.add("seen_by", "nvidia-smi")
         told = list(_sections(text, hit.match.end(), end))
@@ -108,10 +108,10 @@ def nvidia_report(text: Text) -> Statements:
         yield from state_of_report(text, hit, told)
 
 
-def _asked_for(text: Text, at: int) -> int | None:
-    """The number of the one card that the command above the report asked for."""
-    above = [line for line in text.body[max(0, at - _FAR) : at].split("\n") if "nvidia-smi " in line]
-    hit = _ONE_CARD.search(above[-1]) if above else None
+def _of_command(above: str) -> int | None:
+    """The number that the last command in a text asks for."""
+    asking = [line for line in above.split("\n") if "nvidia-smi " in line]
+    hit = _ONE_CARD.search(asking[-1]) if asking else None
     return int(hit[1]) if hit else None
 
 
@@ -310,8 +310,8 @@ def nvidia_csv(text: Text) -> Statements:
     for query in (*_ASKED.finditer(text.body), *_AFTER.finditer(text.body)):
         fields = query["fields"]
         if "noheader" in query["options"]:
-            end = text.body.find("\n", query.end())
-            yield from _rows(text, fields.split(","), end, text.body[query.start() : end]) if end >= 0 else ()
+            start, end = text.body.rfind("\n", 0, query.start()) + 1, text.body.find("\n", query.end())
+            yield from _rows(text, fields.split(","), end, text.body[start:end]) if end >= 0 else ()
 
 
 def _is_column(name: str) -> bool:
@@ -336,8 +336,9 @@ def _rows(text: Text, columns: list[str], at: int, above: str) -> Iterator[Gpu |
     if _TELL_APART.isdisjoint(columns):
         rows = rows_of_one_time(rows, _ASKS_AGAIN.search(above) is not None)
         rows = [row for counted in rows for row in _uncounted(counted, columns[0])]
-    numbered = len(rows) > 1 and _TELL_APART.isdisjoint(columns)
-    for index, (start, row) in enumerate(rows):
+    numbered = _TELL_APART.isdisjoint(columns) and (len(rows) > 1 or not _STATE_COLUMNS.keys().isdisjoint(columns))
+    first = (_of_command(above) or 0) if len(rows) == 1 else 0
+    for index, (start, row) in enumerate(rows, first):
         yield from _row(text, {**row, **({"index": str(index)} if numbered else {})}, at + start)
 
 

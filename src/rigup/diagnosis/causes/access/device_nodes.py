@@ -5,7 +5,13 @@ from rigup.diagnosis.rule import Params
 from rigup.machine.kinds import Account, DeviceNode, Symptom
 
 KFD = "/dev/kfd"
+RENDER = "/dev/dri/renderD"
 NOBODY = ("nobody", "nogroup", "nfsnobody", "65534")  # whom a user namespace does not know
+
+
+def is_render_node(path: str) -> bool:
+    """Whether programs compute through it, and not only draw."""
+    return path.startswith(RENDER)
 
 
 def _is_member(node: DeviceNode, account: Account) -> bool:

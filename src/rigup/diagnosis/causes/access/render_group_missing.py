@@ -1,18 +1,12 @@
 """Your account may not open the GPU's device node."""
 
-from rigup.diagnosis.causes.access.device_nodes import KFD, by_another_number, closed, in_the_usual_group, named
+from rigup.diagnosis.causes.access.device_nodes import KFD, by_another_number, closed, in_the_usual_group, is_render_node, named
 from rigup.diagnosis.causes.masks import MASKS
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE
 from rigup.diagnosis.causes.services import COMPUTING
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
 from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Platform, Service, Symptom, Toolkit, Torch, Variable, World
-
-_RENDER = "/dev/dri/renderD"
-
-
-def _renders(path: str) -> bool:
-    return path.startswith(_RENDER)
 
 
 def _open_to_all(node: DeviceNode | None) -> bool:
@@ -116,7 +110,7 @@ def no_device_on_linux(
     where: Symptom | None = seen(tag="container-spoken-of"),
     torch: Torch | None = None,
     account: Account | None = None,
-    node: DeviceNode | None = one(path=Passes(_renders)),
+    node: DeviceNode | None = one(path=Passes(is_render_node)),
 ) -> Verdict:
     """A build with code for Intel's GPUs that finds none: mostly the account may not open the card's node, unless it holds the group."""
     if in_the_usual_group(account) or _open_to_all(node):
@@ -131,7 +125,7 @@ def build_for_intel_sees_none_on_linux(
     platform: Platform = one(system="linux"),
     where: Symptom | None = seen(tag="container-spoken-of"),
     account: Account | None = None,
-    node: DeviceNode | None = one(path=Passes(_renders)),
+    node: DeviceNode | None = one(path=Passes(is_render_node)),
 ) -> Verdict:
     """The same by torch's own answer."""
     if in_the_usual_group(account) or _open_to_all(node):
@@ -243,7 +237,7 @@ def none_is_found_and_the_node_is_for_a_group(
     other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:
     """The node is there and opens for a group alone; who asks nobody tells."""
-    shut = node.path.startswith(_RENDER) and node.knows("mode") and node.mode[8:9] != "w" and not node.get("acl")
+    shut = is_render_node(node.path) and node.knows("mode") and node.mode[8:9] != "w" and not node.get("acl")
     return shut and account is None and other is None and not inside(node) and {"vendor": "intel", "said": symptom.id}
 
 

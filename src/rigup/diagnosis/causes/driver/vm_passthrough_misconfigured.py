@@ -15,6 +15,7 @@ _GUESTS_FILE = lazy_regex(r"(?:^|[/_.-])(?:vm|guest|domu)(?:[0-9_.-]|$)", re.IGN
 @rule("vm-passthrough-misconfigured", "likely")
 def guest_cannot_take_the_card(
     symptom: Symptom = seen("nvidia-smi-no-handle", "nvrm-bar-invalid"),
+    _room: Symptom | None = seen("pci-bar-no-space"),
     guest: Platform | None = None,
     lost: Symptom | None = seen("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost"),
 ) -> Verdict:
@@ -49,6 +50,25 @@ def whose_card_is_passed(
     windows = platform is not None and platform.get("system") == "windows"
     refused = windows or (stopped is not None and code_of(stopped) == "43")
     return {"maker": "NVIDIA"} if refused and amd is None else {}
+
+
+@mends("vm-passthrough-misconfigured")
+def window_of_the_guest(
+    short: Symptom | None = seen("pci-bar-no-space", "nvrm-bar-invalid"),
+    numbered: Symptom | None = seen("proxmox-guest-numbered"),
+    board: Symptom | None = seen("guest-board-shown"),
+    libvirt: Symptom | None = seen("guest-of-libvirt-with-a-card"),
+    esxi: Symptom | None = seen("guest-of-esxi-with-a-window", "guest-of-esxi-named"),
+) -> Params:
+    """Room for the card's memory is given at the host, in its own way; another firmware keeps a guest that is there from starting."""
+    if short is None:
+        return {}
+    bar = {"bar": f"BAR {short.bar}"} if short.get("bar") else {}
+    if numbered is not None and board is not None:
+        vm = numbered.guest
+        host = {"i440FX": "i440FX"}.get(board.board, "q35")
+        return {**bar, **({"vm": vm, "legacy": vm, "board": host} if board.get("seabios") else {"uefi": vm})}
+    return {**bar, "libvirt": "controller" if libvirt is not None else None, "esxi": "parameters" if esxi is not None else None}
 
 
 def named_after_a_guest(symptom: Symptom) -> bool:

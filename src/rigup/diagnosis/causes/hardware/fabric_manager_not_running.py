@@ -144,4 +144,4 @@ def whether_the_version_is_known(
 ) -> Params:
     """A service that is there and only stopped has to be started; of one that nobody shows the version has to be the driver's."""
     known = bool(knew.get("version")) or (stopped is not None and other is None)
-    return {"ask": None if known else "nvidia-smi", "held": "nvidia-fabric", "service": "nvidia-fabricmanager" if other is None else None}
+    return {"ask": None if known else "nvidia-smi", "service": "nvidia-fabricmanager" if other is None else None}

@@ -2,9 +2,10 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.diagnosis.causes.access.device_nodes import is_render_node
+from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.intel import least_kernel
-from rigup.machine.kinds import Gpu, Platform, Symptom
+from rigup.machine.kinds import DeviceNode, Gpu, Platform, Symptom, Torch
 
 
 def _release(text: str) -> tuple[int, ...]:
@@ -27,11 +28,16 @@ def kernel_older_than_the_card(card: Gpu = one(vendor="intel", driver=None), pla
 
 @text_rule("intel-kernel-too-old", "likely")
 def no_node_for_a_card_that_the_kernel_does_not_know(
-    card: Gpu = one(vendor="intel"), platform: Platform = one(system="linux"), symptom: Symptom = seen("render-nodes-not-there")
+    card: Gpu = one(vendor="intel"),
+    platform: Platform = one(system="linux"),
+    symptom: Symptom | None = seen(tag="dri-without-render-node intel-gpu-unseen"),
+    torch: Torch | None = one(xpu_available=False),
+    node: DeviceNode | None = one(path=Passes(is_render_node)),
 ) -> Verdict:
-    """The bus shows the card, and no driver made a node for it."""
-    release = None if card.get("driver") else older_than_card(card, platform)
-    return release and {**release, "said": symptom.id}
+    """The bus shows the card, no driver made a node for it or torch finds none, and nobody shows a driver that came in another way."""
+    release = None if card.get("driver") or node else older_than_card(card, platform)
+    seen_so = symptom is not None or torch is not None
+    return release if release and seen_so else False
 
 
 @mends("intel-kernel-too-old")

@@ -1,18 +1,20 @@
 """The PCIe link of a GPU is narrower or slower than the card."""
 
 from rigup.diagnosis.causes.card_names import called, is_its_state
-from rigup.diagnosis.rule import Verdict, rule
+from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen
 from rigup.knowledge.pcie import speed_words, transfers_of
-from rigup.machine.kinds import CardState, Gpu, Platform
+from rigup.machine.kinds import CardCount, CardState, Gpu, Platform, Symptom
 
 _WORKS = 50  # per cent of the time from which on a card works, so that its link is at full speed
 _SHARED = 8  # lanes that two slots of many boards have each, where both hold a card
+_FULL = 16  # lanes of a card, and of nothing else whose link somebody shows beside it
 _MOBILE = ("Laptop", "Max-Q", "Mobile")
 
 
-def _is_of(gpu: Gpu, state: CardState, platform: Platform | None) -> bool:
+def _is_of(gpu: Gpu, state: CardState, platform: Platform | None, alone: bool = False) -> bool:
     """Whether a state is that card's, and told by the machine itself: a guest's bridges are made up."""
-    return is_its_state(state, gpu) and gpu.get("integrated") is not True and not (platform and platform.get("hypervisor"))
+    its = is_its_state(state, gpu) or (alone and state.get("lanes_of_card") == _FULL and not gpu.get("pci_address"))
+    return its and gpu.get("integrated") is not True and not (platform and platform.get("hypervisor"))
 
 
 def _most(state: CardState) -> int | None:
@@ -25,9 +27,11 @@ def _most(state: CardState) -> int | None:
 
 
 @rule("link-narrower-than-card")
-def link_has_fewer_lanes_than_card_and_slot(state: CardState, gpu: Gpu, platform: Platform | None = None) -> Verdict:
+def link_has_fewer_lanes_than_card_and_slot(
+    state: CardState, gpu: Gpu, platform: Platform | None = None, several: CardCount | None = one(count=Passes(lambda count: count > 1))
+) -> Verdict:
     """Lanes stay as they are while a card is idle; a slot that has fewer than the card is no fault, nor is a laptop's card that is built in with fewer."""
-    most = _most(state) if _is_of(gpu, state, platform) else None
+    most = _most(state) if _is_of(gpu, state, platform, several is None) else None
     if not most or state.lanes >= most or (state.lanes > 1 and any(word in str(gpu.get("name")) for word in _MOBILE)):
         return False
     place, number = gpu.get("pci_address") or state.get("pci_address"), state.get("nvml_index")
@@ -45,3 +49,9 @@ def link_is_slow_while_the_card_works(state: CardState, gpu: Gpu, platform: Plat
     place, number = gpu.get("pci_address") or state.get("pci_address"), state.get("nvml_index")
     where = {"slow": place} if place else {"slow_number": str(number)}
     return {"card": called(gpu), "have": speed_words(have), "want": speed_words(want), "gpu": gpu, **where}
+
+
+@mends("link-narrower-than-card")
+def whose_slot_it_is(rented: Symptom | None = seen(tag="lent-card")) -> Params:
+    """Who rents a card cannot reach its slot."""
+    return {} if rented is None else {"rented": "offer", "narrow": None, "numbered": None, "slow": None, "slow_number": None}
