@@ -203,3 +203,16 @@ def test_no_torch_is_expected_to_compute_on_graphics_that_none_has_run_on(tmp_pa
     line = "00:02.0 VGA compatible controller: Intel Corporation {name} (rev 07)\n"
     assert _state(tmp_path, line.format(name="UHD Graphics 620"))[0] == "on-trial"
     assert _state(tmp_path, line.format(name="DG2 [Arc A750]"))[0] == "expected"
+
+
+_ROW = "|   0  {name:<26} Off |   00000000:01:00.0 Off |                  N/A |\n| N/A   43C    P8              4W /   60W |       6MiB /   4096MiB |      0%      Default |\n"
+_TABLE = "| NVIDIA-SMI 550.144.03             Driver Version: 550.144.03     CUDA Version: 12.4     |\n|=========================================+========================+======================|\n"
+
+
+def test_a_name_that_was_cut_is_served_where_all_that_begin_so_are(tmp_path):
+    assert _state(tmp_path, _TABLE + _ROW.format(name="NVIDIA GeForce RTX 3050 ..."))[0] == "expected"
+    assert _state(tmp_path, _TABLE + _ROW.format(name="NVIDIA GeForce RTX 4050 ..."))[0] == "expected"
+
+
+def test_a_name_that_nobody_knows_is_on_trial(tmp_path):
+    assert _state(tmp_path, _TABLE + _ROW.format(name="NVIDIA GeForce RTX 9950 ..."))[0] == "on-trial"

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from rigup import plugins
-from rigup.diagnosis.at_work import SHOWN_TO_WORK, is_at_work, is_undecided, words_of
+from rigup.diagnosis.at_work import RUNS, SHOWN_TO_WORK, SPOILT, is_at_work, is_undecided, words_of
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.wording import answered, filled, fullest, in_vain_of, meaning_of
@@ -205,7 +205,9 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
 
 
 def _is_told(row: Signature, facts: Facts) -> bool:
-    """Whether what a message means holds here: of one that names others only beside one of them."""
+    """Whether what a message means holds here: of one that names others only beside one of them, of work that runs only where its results are numbers."""
+    if row.id in RUNS and facts.heard(*SPOILT):
+        return False
     return is_idle(row, facts) and (not row.idle_beside or not facts.ids.isdisjoint(row.idle_beside))
 
 

@@ -14,6 +14,7 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, Question, Told, asked_in, is_question, without_commands, without_questions
 from rigup.knowledge.text_classifier import ends, fails, is_in_trouble
 from rigup.language import _
+from rigup.machine.kinds import Gpu
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.schemas.doctor import AnsweredQuestion
@@ -96,7 +97,10 @@ def _asked(texts: Iterable[Text], facts: Facts, is_wrong: bool = False) -> list[
 def _fails_besides(one: Asked, text: Text, facts: Facts) -> bool:
     """Whether a program fails in a text, beside the outputs that the answer explains and what is known to be without consequence."""
     told = own_texts((text,), facts)[0]
-    if is_at_work(facts) and not is_in_trouble(one.sentence):  # who believes that something failed of which the text shows that it works
+    answers = any(card.knows("seen_by") for card in facts.of(Gpu))
+    if (is_at_work(facts) or answers) and not is_in_trouble(
+        one.sentence
+    ):  # who believes that something failed of which the text shows that it works
         told = told.replace(one.sentence, "")
     body = ends(without_questions(told))
     for form in one.row.outputs:

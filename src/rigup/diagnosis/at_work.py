@@ -18,7 +18,10 @@ AT_WORK = frozenset((*_LISTED, *_COMPUTES))
 SHOWN_AT_WORK = AT_WORK | frozenset(wordings(tag="gpu-loaded"))
 # The end of a run, or an answer of a server, whatever it was that computed.
 ENDED_WELL = frozenset(wordings(tag="ended-well"))
-SHOWN_TO_WORK = SHOWN_AT_WORK | ENDED_WELL
+# Work that goes on, wherever it does, and what shows that its results are none.
+RUNS = frozenset(wordings(tag="work-runs"))
+SPOILT = wordings(tag="work-is-spoilt")
+SHOWN_TO_WORK = SHOWN_AT_WORK | ENDED_WELL | RUNS
 _WORKS = wordings("collectives-run-right", *_LISTED, tag="works-inside")
 _NO_SUCH_CARD = wordings(tag="no-such-card")
 _DRIVER_SILENT = wordings(tag="nvidia-driver-silent")

@@ -11,6 +11,7 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import spaced
 
 _MIB, _GIB = 1 << 20, 1 << 30
+_QUICKER = 1.2  # times, from which on one of two runs is told as quicker
 _FALL = 0.97  # share of the first loss below which the last one has fallen
 _CONTEXT = _GIB // 2  # bytes of CUDA's context and its libraries
 _TRAINED = 16  # bytes of each weight that is trained: itself, its gradient and two moments in float32
@@ -198,6 +199,13 @@ def _taken_off(seen: Look) -> str:
     return f"{own - taken:.0f}" if taken and own > taken else ""
 
 
+def _times_of_processor(seen: Look) -> str:
+    """How many times as long the processor took for the same work as the GPU, by the time or the rate of each."""
+    gpu_time, gpu_rate, cpu_rate = (_number(seen, name) for name in ("gpu_time", "gpu_rate", "cpu_rate"))
+    times = _number(seen, "cpu_time") / gpu_time if gpu_time else gpu_rate / cpu_rate if cpu_rate else 0.0
+    return f"{times:.1f}" if times > _QUICKER else ""
+
+
 OF_TRAINING: dict[str, Callable[[Look], Any]] = {
     "fell_from": _fell,
     "stays_from": _stays,
@@ -228,4 +236,5 @@ OF_TRAINING: dict[str, Callable[[Look], Any]] = {
     "users": _users,
     "users_of_length": _shorter,
     "taken_off": _taken_off,
+    "times_of_processor": _times_of_processor,
 }

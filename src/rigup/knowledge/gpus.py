@@ -102,7 +102,7 @@ def gpu_by_pci(vendor_id: str, device_id: str, revision: str = "", subvendor: st
     plain = [row for row in rows if not row.subvendor]
     chosen = exact or plain or list(rows)
     gpus = [_of_device(vendor, row, _hex(revision, 2)) for row in chosen]
-    return _common(gpus) if gpus else None
+    return in_common(gpus) if gpus else None
 
 
 def gpu_by_name(name: str) -> tuple[Gpu, ...]:
@@ -145,7 +145,7 @@ def one_gpu(name: str) -> Gpu | None:
     same_name = len({key_of(gpu.name) for gpu in gpus}) == 1
     if len({gpu.isa for gpu in gpus}) > 1 and not (same_name and has_number(key_of(name))):
         return None
-    common = _common(gpus)
+    common = in_common(gpus)
     # "V100-SXM2" stands for two products: neither's name is told.
     return common if same_name or common is None else _replace(common, name=name.strip()[:MAX_LENGTH])
 
@@ -163,8 +163,8 @@ def _as_laptop(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     return tuple(_replace(gpu, memory_bytes=None, chip="") for gpu in gpus)
 
 
-def gpus_beginning(name: str) -> Gpu | None:
-    """What all products have in common whose names begin so; a narrow table cuts names.
+def gpus_beginning(name: str) -> list[Gpu]:
+    """All products whose names begin so; a narrow table cuts names.
 
     Raises:
         KnowledgeError: a table is malformed.
@@ -174,8 +174,8 @@ def gpus_beginning(name: str) -> Gpu | None:
     for start in ("".join(key), "".join(key[:-1])):  # the last word may be the head of one that no key has
         found = [gpus for other, gpus in _index().items() if has_number((start,)) and "".join(other).startswith(start)]
         if found:
-            return _common(gpu for gpus in found for gpu in gpus)
-    return None
+            return [gpu for gpus in found for gpu in gpus]
+    return []
 
 
 def driver_branch_for(isa: str) -> str | None:
@@ -252,7 +252,7 @@ def _of_product(vendor: str, row: _Product) -> Gpu:
 def _of_device(vendor: str, row: _Device, revision: str) -> Gpu:
     name = row.revisions.get(revision) or row.name or row.pci_name or row.family
     products = _product_index().get(key_of(name), ()) if has_number(key_of(name)) else ()
-    product = _common(gpu for gpu in products if gpu.vendor == vendor)
+    product = in_common(gpu for gpu in products if gpu.vendor == vendor)
     same = product is not None and product.isa in (row.isa, None)
     return Gpu(
         vendor=vendor,
@@ -272,7 +272,7 @@ def _replace(gpu: Gpu, **changes: Any) -> Gpu:
     return msgspec.structs.replace(gpu, **changes)
 
 
-def _common(gpus: Iterable[Gpu]) -> Gpu | None:
+def in_common(gpus: Iterable[Gpu]) -> Gpu | None:
     """The first of several products, without what the others contradict."""
     rows = list(gpus)
     if not rows:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.chips import vendor_of
-from rigup.knowledge.gpus import gpu_by_pci, gpus_beginning, one_gpu
+from rigup.knowledge.gpus import gpu_by_pci, gpus_beginning, in_common, one_gpu
 from rigup.knowledge.rocm import gfx_family, target_of_codename
 from rigup.machine.facts import Reading, Where
 from rigup.machine.kinds import Gpu
@@ -22,7 +22,7 @@ def of_catalogue(gpu: Gpu) -> Iterator[Gpu]:
         _add(gpu, product, "pci_" + product.vendor, _BY_PCI)
     if name := gpu.get("name"):
         _by_codename(gpu, name)
-        named = gpus_beginning(name.removesuffix(CUT)) if name.endswith(CUT) else one_gpu(name)
+        named = in_common(gpus_beginning(name.removesuffix(CUT))) if name.endswith(CUT) else one_gpu(name)
         if named and gpu.get("vendor") in (None, named.vendor):
             _add(gpu, named, "gpus_" + named.vendor, _BY_NAME)
             _plain(gpu, named)
