@@ -166,9 +166,7 @@ def length_that_the_message_names(
 
 @mends("oom-model-too-large")
 def whole_context_all_the_same(
-    symptom: Symptom = seen("vllm-cache-shorter-than-context"),
-    gpu: Gpu = one(),
-    typed: Symptom | None = seen("vllm-share-typed"),
+    symptom: Symptom = seen("vllm-cache-shorter-than-context"), gpu: Gpu = one(), typed: Symptom | None = seen("vllm-share-typed")
 ) -> Params:
     """A larger share of the card, or a cache of half the size, where that is enough for what was asked for."""
     needed, left = (size(f"{symptom.get(name) or 0} GiB") or 0 for name in ("needed", "left"))
