@@ -31,9 +31,9 @@ def test_the_release_that_is_there_comes_again_with_a_toolkit_that_the_driver_sh
     assert "torch==2.5.1+cu124 torchvision==0.20.1+cu124" in commands[0]
 
 
-def test_where_no_driver_is_told_the_variant_for_the_oldest_driver_is_taken(told):
+def test_where_no_driver_is_told_the_newest_variant_that_an_old_driver_carries_is_taken(told):
     body = CPU.format(system="Ubuntu 22.04.4 LTS (x86_64)", card="NVIDIA GeForce RTX 3060", driver="Could not collect")
-    assert told(body, "cpu-only-torch")[0] == ["install torch 2.5.1 from https://download.pytorch.org/whl/cu118"]
+    assert told(body, "cpu-only-torch")[0] == ["install torch 2.5.1 from https://download.pytorch.org/whl/cu124"]
 
 
 def test_where_card_and_driver_are_not_told_rigups_plan_chooses_there(told):

@@ -142,8 +142,8 @@ def test_history_does_not_grow_without_end() -> None:
 @pytest.mark.parametrize(
     ("vendor", "part", "way", "command"),
     [
-        ("nvidia", {"throttle": ["temperature"]}, "clean fans", "nvidia-smi -q -d TEMPERATURE,POWER"),
-        ("amd", {"throttle": ["temperature"]}, "clean fans", "/hwmon/hwmon*/temp*' sh 0000:00:00.0"),
+        ("nvidia", {"throttle": ["temperature"]}, "Against heat: clean it", "nvidia-smi -q -d TEMPERATURE,POWER"),
+        ("amd", {"throttle": ["temperature"]}, "Against heat: clean it", "/hwmon/hwmon*/temp*' sh 0000:00:00.0"),
         ("intel", {"throttle": ["external"]}, "power cables", ""),
         ("amd", {"throttle": ["reliability"]}, "Against heat", ""),  # no step holds, so that sentences tell
         (
@@ -153,7 +153,7 @@ def test_history_does_not_grow_without_end() -> None:
             "sudo nvidia-smi -i 0000:00:00.0 -pl 300",
         ),
         ("amd", {"throttle": ["power"], "power": {"limit": 200, "limit_default": 300}}, "card's own", "power1_cap_default"),
-        ("nvidia", {"errors": {"ecc_uncorrected": 1}}, "reset it", "sudo nvidia-smi --gpu-reset -i 0000:00:00.0"),
+        ("nvidia", {"errors": {"ecc_uncorrected": 1}}, "reset the GPU", "sudo nvidia-smi --gpu-reset -i 0000:00:00.0"),
         ("amd", {"errors": {"ecc_uncorrected": 1}}, "restart the machine", "sudo systemctl reboot"),
         ("nvidia", {"errors": {"xid": [{"code": 62, "time": 990.0}]}}, "Xid 62", "journalctl -k -b --grep Xid"),
         ("amd", {"pcie": {"width": 4, "width_max": 16}}, "all its lanes", "lspci -vv -s 0000:00:00.0"),

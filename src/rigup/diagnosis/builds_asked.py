@@ -5,9 +5,11 @@ from typing import Any
 
 from rigup.diagnosis.looking import Look, chip, system
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
+from rigup.knowledge.cuda_libraries import asked_by
 from rigup.knowledge.driver_choice import stable_branch
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.pythons import tensorflow_with_windows
 from rigup.knowledge.rocm import gfx_family
 from rigup.knowledge.torch_builds import TorchBuild, builds, index_url, newest_build
 from rigup.machine.kinds import Driver, Torch
@@ -117,6 +119,12 @@ def _branch(seen: Look) -> str:
     return (stable_branch(own.partition(".")[0], [chip(seen)]) or "") if own and chip(seen) else ""
 
 
+def _of_windows_last_tensorflow(part: str) -> str:
+    """What the last TensorFlow with a GPU on native Windows was built with, which is what the tables have last of system libraries."""
+    built = next(reversed(asked_by("tensorflow")), None)
+    return str(getattr(built, part, ""))
+
+
 OF_BUILDS: dict[str, Callable[[Look], Any]] = {
     "driver": lambda seen: _driver(seen).get("version"),
     "driver_cuda": lambda seen: _driver(seen).get("cuda"),
@@ -137,4 +145,7 @@ OF_BUILDS: dict[str, Callable[[Look], Any]] = {
     "last_branch": _last_branch,
     "served_card": _served,
     "branch": _branch,
+    "windows_tensorflow": lambda _seen: tensorflow_with_windows(),
+    "windows_tensorflow_cuda": lambda _seen: _of_windows_last_tensorflow("cuda"),
+    "windows_tensorflow_cudnn": lambda _seen: _of_windows_last_tensorflow("cudnn"),
 }

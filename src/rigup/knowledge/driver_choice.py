@@ -68,6 +68,12 @@ def stable_branch(least: str, isas: Iterable[str]) -> str | None:
     return min((row.branch for row in long_kept), key=version_key, default=None)
 
 
+def long_kept_branch() -> str:
+    """The oldest branch that was kept up for long, as distributions still had it of late ("535"); "" without any. Raises KnowledgeError."""
+    rows = tables.rows("distro_drivers", "driver_branch", _Branch)
+    return min((row.branch for row in rows if row.kind == "LTSB"), key=version_key, default="")
+
+
 def drives(branch: str, isas: Iterable[str]) -> bool:
     """Whether a branch drives all of these chips, as far as the tables know. Raises KnowledgeError."""
     return all(_known_by(branch, isa) for isa in isas)

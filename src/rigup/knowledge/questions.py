@@ -20,7 +20,9 @@ _OWN = 0.5  # share of a row's patterns that a sentence holds itself, where it d
 _OF_WORDS = r"\A(?"  # how a pattern begins that looks at the words of the question alone: for something, or for nothing of a kind
 _OF_CONTEXT = "(?#"  # and one that what is shown may answer alone
 _SEAM = lazy_regex(r"(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%])(?=[\u3040-\u9fff])")
-_TYPED = lazy_regex(r"[^\n]{0,80}[$#] \S|[%❯➜] \S|[^\n]{0,60}>>? ?\S|(?:In|Out) ?\[\d|[|+]|PS |\.\.\. ")  # what was typed, and rows of tables
+_TYPED = lazy_regex(
+    r"[^\n]{0,80}[$#] \S|[%❯➜] \S|[^\n]{0,60}>>? ?\S|(?:In|Out) ?\[\d|[|+]|PS |\.\.\. "
+)  # what was typed, and rows of tables
 _PROMPT = lazy_regex(
     r"(?:\([\w.-]{1,40}\) ?)?\[?[\w.-]{1,40}@[\w.-]{1,60}[^\n$#%>]{0,80}[$#%>] \S|(?:\([\w.-]{1,40}\) )?[$#%❯➜] \S|PS [^\n>]{0,80}> ?\S|[A-Z]:\\[^\n>]{0,80}>\S|>>> ?\S|(?:In|Out) ?\[\d"
 )  # what stands behind a prompt asks nobody

@@ -8,6 +8,7 @@ from rigup.knowledge import tables
 from rigup.knowledge.amd_ways import AmdWheel, DeviceExtra
 from rigup.knowledge.chips import gfx_base, runs_on
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
+from rigup.knowledge.driver_choice import long_kept_branch
 from rigup.knowledge.rocm import rocblas_has
 from rigup.knowledge.torch_builds import TorchBuild, builds
 
@@ -41,7 +42,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 def nearest_build(wish: Wish) -> TorchBuild | None:
     """Find the build that changes least: the release that is there, else the next newer one, else the next older one.
 
-    Of one release the variant that the driver surely carries; where no driver is known, the one for the oldest driver.
+    Of one release the variant that the driver surely carries; where no driver is known, the newest of those that an old driver
+    carries, or, where no card is known either, the one for the oldest driver.
 
     Raises:
         KnowledgeError: a table is malformed.
@@ -127,6 +129,7 @@ def _variant(row: TorchBuild, wish: Wish) -> Key:
     newest = (not row.pypi, _ORDER - major, _ORDER - minor)
     if not shown or not row.cuda:
         least = version_key(driver_minimum(row.cuda, wish.system) or "0") if row.cuda else (0,)
+        least = max(least, version_key(long_kept_branch())) if wish.isa else least  # older drivers are rare
         return (*(*least, 0, 0)[:3], *newest)
     above = cuda[:2] > version_key(shown)[:2]
     return (int(above), *((0, major, minor) if above else newest))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.machine.kinds import Cpu, Distribution, Package, Platform, TensorFlow, Torch
+from rigup.machine.kinds import Cpu, Distribution, Package, Platform, Torch
 from rigup.machine.readers import build_lines
 from rigup.machine.texts import Text
 
@@ -85,11 +85,3 @@ def test_torchs_toolkit_in_brackets_and_flags_by_themselves():
     assert _told(build_lines.torch_and_its_toolkit, "torch==1.8.1  (cu102)\n", Torch) == [{"version": "1.8.1", "cuda": "10.2"}]
     body = "flags           : fpu vme de pse tsc msr pae mce cx8 apic sep mtrr constant_tsc\n"
     assert "constant_tsc" in _told(build_lines.processor_flags, body, Cpu)[0]["flags"]
-
-
-def test_several_answers_of_tensorflow_stand_below_one_question():
-    body = (
-        'python -c "import tensorflow as tf; print(tf.__version__); print(tf.test.is_built_with_cuda()); '
-        "print(tf.config.list_physical_devices('GPU'))\"\n2.15.0\nFalse\n[]\n"
-    )
-    assert _told(build_lines.tensorflow_asked_for_several, body, TensorFlow) == [{"version": "2.15.0", "built_with_cuda": False, "gpus": 0}]

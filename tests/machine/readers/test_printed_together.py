@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigup.machine.kinds import JupyterKernel, PythonEnv, Torch
-from rigup.machine.readers.printed_together import answers_of_one_line, answers_of_several_prints
+from rigup.machine.readers.printed_together import answers_of_one_line, answers_of_several_prints, answers_of_tensorflow
 from rigup.machine.texts import Text
 
 PRINTED = "print(sys.executable, torch.__version__, torch.cuda.is_available())\n"
@@ -54,3 +54,32 @@ def test_any_text_is_read(pieces):
     text = Text("x", "".join(pieces))
     list(answers_of_one_line(text))
     list(answers_of_several_prints(text))
+    list(answers_of_tensorflow(text))
+
+
+SEEN = "tf.config.list_physical_devices('GPU')"
+GPU = "[PhysicalDevice(name='/physical_device:GPU:0', device_type='GPU')]"
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        (
+            f'python -c "import sys, tensorflow as tf; print(sys.version.split()[0], tf.__version__, tf.test.is_built_with_cuda(), {SEEN})"\n3.11.9 2.19.0 False []\n',
+            {"version": "2.19.0", "built_with_cuda": False, "gpus": 0},
+        ),
+        (f">>> print({SEEN}, tf.version.VERSION)\n{GPU} 2.15.1\n", {"version": "2.15.1", "gpus": 1}),
+        (
+            f">>> print(tf.test.is_built_with_cuda(), len({SEEN}))\n2025-01-02 10:00:00.1: I tensorflow/core/util/port.cc:153] oneDNN custom operations are on.\nTrue 2\n",
+            {"built_with_cuda": True, "gpus": 2},
+        ),
+        (
+            f'python -c "import tensorflow as tf; print(tf.__version__); print(tf.test.is_built_with_cuda()); print({SEEN})"\n2.15.0\nFalse\n[]\n',
+            {"version": "2.15.0", "built_with_cuda": False, "gpus": 0},
+        ),
+        (f"print(tf.__version__, tf.test.is_built_with_cuda(), {SEEN})\nTraceback (most recent call last):\n", None),
+    ],
+)
+def test_tensorflow_answers_in_any_order_and_combination(body, fields):
+    told_by = [{name: reading.value for name, reading in fact.fields.items()} for fact in answers_of_tensorflow(Text("x", body))]
+    assert told_by == ([fields] if fields else [])

@@ -12,7 +12,7 @@ from rigup.knowledge.amd_ways import update_of, windows_build_of
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_toolkits import newest_carried, system_toolkit
 from rigup.knowledge.distributions import family_of_kernel, kernels_builder
-from rigup.knowledge.gpus import open_module
+from rigup.knowledge.gpus import last_branches, open_module
 from rigup.knowledge.intel import compute_packages
 from rigup.knowledge.package_managers import backports_of, following_headers, headers_package, package_manager
 from rigup.knowledge.patterns import lazy_regex
@@ -66,7 +66,10 @@ def _branch(step: Step, setting: Setting) -> list[Step]:
     branch = step.params["branch"].partition(".")[0]
     recipe = driver_recipes.recipe(at, branch, module_for(branch, setting.isas), "desktop") if at and setting.isas else None
     if at is None or recipe is None or not recipe.built_by_user:
-        return [structs.replace(step, commands=_driver(step, setting))]
+        old = setting.system != "windows" and not setting.distribution and branch in last_branches()
+        return [
+            make("install-legacy-branch", step.params, setting.world) if old else structs.replace(step, commands=_driver(step, setting))
+        ]
     there = sorted(name for name in setting.packages if _OF_THE_DRIVER.fullmatch(name))
     taken = [make("take-driver-packages-off", {"packages": ",".join(there)}, setting.world)] if there else []
     built = make("build-driver-packages", {"branch": branch}, setting.world)

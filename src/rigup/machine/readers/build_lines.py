@@ -80,10 +80,7 @@ def tensorflow_on_a_line(text: Text) -> Statements:
 
 @reads(marks=("tf.__version__",), adds=(TensorFlow,), rank=0)
 def tensorflow_asked_for_several(text: Text) -> Statements:
-    """Several questions on one line, their answers below; the same from R."""
-    command = r"tf\.__version__[^\n]{1,80}is_built_with_cuda\(\)[^\n]{1,120}\n"
-    for hit in text.each(command + r"(?P<version>2\.\d{1,2}\.\d{1,2})\n(?P<built>True|False)\n(?P<seen>\[[^\n]{0,300})"):
-        yield hit.states(TensorFlow, version=hit["version"], built_with_cuda=hit["built"] == "True", gpus=hit["seen"].count(":GPU:"))
+    """What is no print: two questions of a notebook's cell, and its pair of answers."""
     for hit in text.each(
         r"tf\.__version__, tf\.sysconfig\.get_build_info\(\)\['is_cuda_build'\]\n(?:Out ?\[\d{1,4}\]: )?\('(?P<version>2\.\d{1,2}\.\d{1,2})', (?P<built>True|False)\)"
     ):

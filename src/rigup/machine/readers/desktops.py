@@ -8,10 +8,6 @@ from rigup.machine.readers.values import vendor_of
 from rigup.machine.texts import Text
 
 _VERSION = r"(?P<version>2\.\d{1,2}\.\d{1,2})"
-_TOGETHER = (
-    r"tf\.(?:__version__|version\.VERSION)[^\n]{1,60}is_built_with_cuda\(\)[^\n]{1,100}list_physical_devices\([^\n]{0,30}\n"
-    r"[ \t(]{0,4}['\"]?" + _VERSION + r"['\"]?[,\s]{1,3}(?P<built>True|False)[,\s]{1,3}(?P<seen>\[[^\n]{0,300})"
-)
 _INTEL = r"\btensorflow[-_]intel(?:==| {1,40}|-)" + _VERSION + r"\b"
 _NAMES = r"get_device_name\([^\n]{0,120}(?:range\(|device_count)[^\n]{0,80}\n[ \t]{0,4}\[(?P<names>['\"][^\n\]]{4,400})\][ \t]*$"
 _LOG = r"(?:[^\n]{0,60}\btensorflow/\S{1,80}\.cc:\d{1,5}\][^\n]{0,400}\n|WARNING:tensorflow:[^\n]{1,300}\n){0,12}"  # what it says before it answers
@@ -24,13 +20,6 @@ _PAIR = (
     r"[ \t]{0,4}(?P<first>[A-Z][^\n|,;]{3,60}?)(?: ?[|,;/] ?| {2,8}| (?=NVIDIA |Tesla |GeForce |Quadro ))(?P<second>[A-Z][^\n|,;]{3,60}?)[ \t]*$"
 )
 _ASKED = r"(?i)^[^\n$]{0,120}\$env:(?P<name>(?:CUDA|HIP|ROCR|HSA|TORCH|ONEAPI|SYCL|PYTORCH)_\w{2,40})[ \t]*\n(?!PS |[A-Z]:)(?P<value>[^\n$>]{1,120})$"
-
-
-@reads(marks=("is_built_with_cuda()",), adds=(TensorFlow,), rank=0)
-def tensorflow_printed_together(text: Text) -> Statements:
-    """`print(tf.__version__, tf.test.is_built_with_cuda(), tf.config.list_physical_devices('GPU'))` and its one line."""
-    for hit in text.each(_TOGETHER):
-        yield hit.states(TensorFlow, version=hit["version"], built_with_cuda=hit["built"] == "True", gpus=hit["seen"].count(":GPU:"))
 
 
 @reads(marks=("is_gpu_available(", "list_physical_devices("), adds=(TensorFlow,), rank=-1)

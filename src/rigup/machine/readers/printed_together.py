@@ -1,11 +1,12 @@
-"""Several questions to torch and to Python in one line, and their answers in the next: `print(torch.__version__, torch.cuda.is_available())`."""
+"""Several questions to torch or TensorFlow and to Python in one line, and their answers in the next: `print(torch.__version__, torch.cuda.is_available())`."""
 
 import re
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from rigup.knowledge.gpus import one_gpu
 from rigup.machine.facts import Fact
-from rigup.machine.kinds import Gpu, JupyterKernel, PythonEnv, Torch
+from rigup.machine.kinds import Gpu, JupyterKernel, PythonEnv, TensorFlow, Torch
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.executables import prefix_of
 from rigup.machine.readers.rocm_smi import gfx
@@ -32,7 +33,12 @@ _QUESTIONS = (
     (r"platform\.platform\(\)", r"[A-Z][\w.+-]{8,120}", "platform"),
     (r"sys\.executable", r"(?:/|[A-Z]:\\)[^\n'\"]{1,200}?python[\d.]{0,5}(?:\.exe)?", "python"),
 )
-_WARNED = r"(?:[^\n]{0,300}\.py:\d{1,6}: \w*Warning: [^\n]{0,1200}\n(?:[ \t]{2}[^\n]{0,200}\n)?){0,3}"  # before what was printed
+Questions: TypeAlias = tuple[tuple[str, str, str], ...]
+Answered: TypeAlias = tuple[Hit, dict[str, str], str]  # where, each field's answer, and the question for a card's name
+_LOGGED = r"[^\n]{0,120}\.cc:\d{1,5}\][^\n]{0,600}|WARNING: ?[^\n]{1,300}|To enable the following instructions:[^\n]{0,300}|Skipping registering GPU devices\.{3}"
+_WARNED = (
+    r"(?:[^\n]{0,300}\.py:\d{1,6}: \w*Warning: [^\n]{0,1200}\n(?:[ \t]{2}[^\n]{0,200}\n)?|(?:" + _LOGGED + r")\n){0,12}"
+)  # before what was printed
 _LINE = (
     r"^(?:[^\n]{0,200}\bprint\((?P<printed>[^\n]{8,400})\)[\"';)]{0,3}|>>> (?P<typed>(?!import |from )[^\n=]{8,400}))[ \t]*\n"
     + _WARNED
@@ -43,17 +49,30 @@ _LINE = (
 @reads(adds=(Torch, Gpu, PythonEnv, JupyterKernel), marks=("torch.", "platform."), rank=0)
 def answers_of_one_line(text: Text) -> Statements:
     """Each answer belongs to the question at the same place."""
+    for hit, answers, named in in_one_line(text, _QUESTIONS):
+        yield from _facts(hit, answers, named)
+
+
+def in_one_line(text: Text, known: Questions) -> Iterator[Answered]:
+    """The answers of a line that asks several questions, by the fields of a framework's questions."""
     for hit in text.each(_LINE):
         parts = _arguments(hit["printed"] or hit["typed"])
-        questions = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
-        if len(parts) < 2 or not any(questions) or len(parts) > 12:
-            continue
-        form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in questions)
-        match = re.fullmatch(r"['\"]?" + form + r"['\"]?", hit["answer"].strip())
-        if match:
-            pairs = list(zip(questions, match.groups(), parts, strict=True))
-            answers = {row[2]: value for row, value, _part in pairs if row is not None}
-            yield from _facts(hit, answers, next((part for row, _value, part in pairs if row and row[2] == "name"), ""))
+        told = _told(parts, hit["answer"], known) if 2 <= len(parts) <= 12 else None
+        if told and told[0]:
+            yield hit, *told
+
+
+def _told(parts: list[str], answer: str, known: Questions) -> tuple[dict[str, str], str] | None:
+    """What one line answers, and the question for a card's name; None where it doesn't fit the questions."""
+    questions = [next((row for row in known if re.fullmatch(row[0], part)), None) for part in parts]
+    form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in questions)
+    match = re.fullmatch(r"['\"]?" + form + r"['\"]?", answer.strip())
+    if not match:
+        return None
+    pairs = list(zip(questions, match.groups(), parts, strict=True))
+    return {row[2]: value for row, value, _part in pairs if row}, next(
+        (part for row, _value, part in pairs if row and row[2] == "name"), ""
+    )
 
 
 _ANSWERS = r"(?P<answers>(?:[^\n]{0,600}(?:\n|$)){1,6})"
@@ -63,26 +82,53 @@ _SCRIPTS = (  # the same over several lines
     r"\bpython[\d.]{0,5} (?:-u )?(?:- ?)?<<-? ?['\"]?(?P<tag>\w{1,12})['\"]?[ \t]*\n(?P<typed>(?:[^\n]{0,300}\n){1,14}?)(?P=tag)[ \t]*\n"
     + _ANSWERS,
 )
-_ASIDE = re.compile(r"\w*Warning: |^[ \t]{2,}\S|^[ \t]*$")  # what Python warns of between the answers
+_ASIDE = re.compile(r"\w*Warning: |^[ \t]{2,}\S|^[ \t]*$|^(?:" + _LOGGED + r")$")  # what Python warns of between the answers
 
 
 @reads(adds=(Torch, Gpu, PythonEnv, JupyterKernel), marks=("torch.",), rank=0)
 def answers_of_several_prints(text: Text) -> Statements:
     """`print(torch.__version__); print(torch.cuda.is_available())`: a line of answers for each print, whatever else is done there."""
+    for hit, answers, named in in_several_prints(text, _QUESTIONS):
+        yield from _facts(hit, answers, named)
+
+
+def in_several_prints(text: Text, known: Questions) -> Iterator[Answered]:
+    """The answers of several prints, by the fields of a framework's questions."""
     for hit in (hit for form in (_COMMAND, *_SCRIPTS) for hit in text.each(form)):
         answers, named = dict[str, str](), ""
         lines = [line for line in hit["answers"].splitlines() if not _ASIDE.search(line)]
         for printed, answer in zip(_print_arguments(hit["typed"]), lines, strict=False):
             parts = _arguments(printed)
-            questions = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
-            form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in questions)
-            match = re.fullmatch(r"['\"]?" + form + r"['\"]?", answer.strip())
-            if not match or not parts:
+            told = _told(parts, answer, known)
+            if told is None or not parts:
                 break
-            answers |= {row[2]: value for row, value in zip(questions, match.groups(), strict=True) if row is not None}
-            named = next((part for row, part in zip(questions, parts, strict=True) if row and row[2] == "name"), named)
+            answers, named = answers | told[0], told[1] or named
         if answers:
-            yield from _facts(hit, answers, named)
+            yield hit, answers, named
+
+
+_TENSORFLOW = (
+    (r"(?:tf|tensorflow)\.(?:__version__|version\.VERSION)", r"\d{1,2}\.\d{1,2}\.\d{1,2}[\w.+-]{0,20}", "version"),
+    (r"(?:tf|tensorflow)\.test\.is_built_with_cuda\(\)", _TRUTH, "built"),
+    (r"(?:tf|tensorflow)\.test\.is_gpu_available\([^()]{0,40}\)", _TRUTH, "available"),
+    (r"len\((?:tf|tensorflow)\.config\.(?:experimental\.)?list_physical_devices\([\"']GPU[\"']\)\)", r"\d{1,3}", "count"),
+    (r"(?:tf|tensorflow)\.config\.(?:experimental\.)?list_physical_devices\([\"']GPU[\"']\)", r"\[[^\n]{0,600}?\]", "seen"),
+)
+
+
+@reads(adds=(TensorFlow,), marks=("tf.", "tensorflow."), rank=0)
+def answers_of_tensorflow(text: Text) -> Statements:
+    """`print(tf.__version__, tf.test.is_built_with_cuda(), tf.config.list_physical_devices('GPU'))`, in any order and in several prints."""
+    for hit, told, _named in (*in_one_line(text, _TENSORFLOW), *in_several_prints(text, _TENSORFLOW)):
+        fields: dict[str, object] = {"version": told["version"]} if "version" in told else {}
+        if "built" in told:
+            fields["built_with_cuda"] = told["built"] == "True"
+        if "count" in told or "seen" in told:
+            fields["gpus"] = int(told["count"]) if "count" in told else told["seen"].count("PhysicalDevice(")
+        elif told.get("available") == "False":
+            fields["gpus"] = 0
+        if fields:
+            yield hit.states(TensorFlow, **fields)
 
 
 def _print_arguments(typed: str) -> Iterator[str]:

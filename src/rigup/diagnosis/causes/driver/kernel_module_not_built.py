@@ -250,6 +250,7 @@ def whether_it_can_be_built(
         return {"kernel": None, "builder": None, "newer": knew.get("maker"), "older": older}
     plain = knew.get("builder") == _DKMS and knew.get("kernel")
     return {
+        "lacks": "headers" if headers is not None else None,
         "kernel": knew.get("kernel") if plain else None,
         "builder": None if plain or knew.get("kernel") else knew.get("builder"),
         "of_builder": None if plain else knew.get("builder"),

@@ -25,7 +25,7 @@ def tensorflow_says_so_on_windows(
 ) -> Verdict:
     """Its version, or its own answer, where something else shows that a GPU is there."""
     without = answered.get("built_with_cuda") is False or tensorflow_on_windows(str(answered.get("version") or "")) is False
-    return without and platform.get("wsl") is None and bool(gpu or torch)
+    return without and platform.get("wsl") is None and bool(gpu or torch) and {"version": answered.get("version")}
 
 
 @rule("tensorflow-windows-no-gpu", "likely")

@@ -45,6 +45,7 @@ def what_is_left_to_do(
     broken: Symptom | None = seen(tag="gpu-cells-broken"),
     amd: Symptom | None = seen(tag="amd-memory-fault"),
     card: Gpu | None = one(vendor="amd"),
+    waiting: Gpu | None = one(vendor="nvidia", remap_pending=True),
 ) -> Params:
     """A card that has no spare rows left is exchanged; AMD's is reset by its kernel, or with the machine."""
     of_amd = amd is not None or (card is not None and card.get("vendor") == "amd")
@@ -53,5 +54,6 @@ def what_is_left_to_do(
         "index": None if of_amd or broken is not None else knew.get("index"),
         "broken": "exchange" if broken is not None else None,
         "counters": "nvidia-smi" if unknown else None,
+        "waits": "row" if waiting is not None and broken is None else None,
         "again": None if broken is not None else "exchange",
     }

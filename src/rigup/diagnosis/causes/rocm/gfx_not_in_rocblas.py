@@ -37,7 +37,7 @@ def library_has_no_kernels(
     """It says for which chip it looked in vain."""
     gfx = str(error.get("gfx"))
     excused = spared(error, served) or foreign(error, torch) or meant_elsewhere(error, statement, override, unit)
-    return not left(gfx) and not excused and {"gfx": gfx}
+    return not left(gfx) and not excused and {"gfx": gfx, "engine": "ollama" if error.get("listed") else None}
 
 
 @rule("gfx-not-in-rocblas", strength="likely")
