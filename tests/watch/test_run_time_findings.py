@@ -142,8 +142,8 @@ def test_history_does_not_grow_without_end() -> None:
 @pytest.mark.parametrize(
     ("vendor", "part", "way", "command"),
     [
-        ("nvidia", {"throttle": ["temperature"]}, "Against heat: clean it", "nvidia-smi -q -d TEMPERATURE,POWER"),
-        ("amd", {"throttle": ["temperature"]}, "Against heat: clean it", "/hwmon/hwmon*/temp*' sh 0000:00:00.0"),
+        ("nvidia", {"throttle": ["temperature"]}, "stop the work on the card", "nvidia-smi -q -d POWER"),
+        ("amd", {"throttle": ["temperature"]}, "clean fans", "/hwmon/hwmon*/temp*' sh 0000:00:00.0"),
         ("intel", {"throttle": ["external"]}, "power cables", ""),
         ("amd", {"throttle": ["reliability"]}, "Against heat", ""),  # no step holds, so that sentences tell
         (

@@ -112,6 +112,7 @@ def _throttled(sample: Watch, history: History) -> Iterator[Match]:
             evidence.append(_seen(gpu, "temperature." + hot[0], f"{hot[1]:g}"))
         words = _words(gpu)
         words |= slowed_words(reasons, words["vendor"], _address(gpu))
+        words["unknown"] = "limit" if words["heat"] else None  # by how much less power it stays cool
         yield Match("throttled", key_of(gpu), words, evidence)
 
 
