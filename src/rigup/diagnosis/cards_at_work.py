@@ -20,6 +20,9 @@ _BACKENDS = {
     "apple": lazy_regex(r"\bmps\b|metal|\bmtl|coreml", re.IGNORECASE),
     "intel": lazy_regex(r"\bxpu\b|sycl|openvino", re.IGNORECASE),
 }
+_DRAWN_BY_THE_PROCESSOR = wordings(
+    "ggml-vulkan-finds-no-device", "vulkan-draws-by-the-processor-alone"
+)  # what Vulkan then computes no card does
 _NUMBER = lazy_regex(r"\b(?:cuda|xpu):(\d{1,2})\b")
 
 
@@ -37,7 +40,9 @@ def cards_reached(devices: list[Device], facts: Facts) -> list[Device]:
 def _told_of(devices: list[Device], facts: Facts, ids: frozenset[str]) -> list[Device]:
     heard = ((row, symptom) for row in signatures_of(facts.ids & ids) for symptom in facts.heard(row.id))
     told = ((row.id in _OF_ALL, symptom.fields["id"].where.text + " " + words_of(row, symptom)) for row, symptom in heard)
-    return [card for together, line in told for card in _meant(line, together, devices)]
+    without_vulkan = bool(facts.heard(*_DRAWN_BY_THE_PROCESSOR))
+    served = ((together, line) for together, line in told if not (without_vulkan and "vulkan" in line.lower()))
+    return [card for together, line in served for card in _meant(line, together, devices)]
 
 
 def _meant(line: str, together: bool, devices: list[Device]) -> list[Device]:

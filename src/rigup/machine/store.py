@@ -9,6 +9,7 @@ from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.index import Index
 from rigup.machine.kinds import Gpu, Symptom
 from rigup.machine.limits import MOST_SUBJECTS, TOO_MANY
+from rigup.machine.names import same_name
 from rigup.machine.readable import all_readable
 
 T = TypeVar("T", bound=Fact)
@@ -154,7 +155,8 @@ def _namesakes(gpu: Gpu, fitting: list[Gpu]) -> list[Gpu]:
 
 
 def _all_alike(gpus: list[Gpu]) -> bool:
-    return all(not gpus[0].knows("name") or gpu.get("name") == gpus[0].get("name") for gpu in gpus)
+    name = str(gpus[0].get("name", ""))
+    return all(not name or (gpu.knows("name") and same_name(name, str(gpu.name))) for gpu in gpus)
 
 
 def _meet(fact: Fact, other: Fact) -> bool:

@@ -21,6 +21,7 @@ _KEPT_TELLING = 2000  # and of a form with a word in it that somebody waits for
 _NEAR = 40  # lines on either side of a word that somebody waits for
 _WORD = 5  # characters from which on it is a word, and not a part of many
 _SELDOM = 50  # times that a shorter one may occur
+_OF_STEPS = frozenset(("loss", "it/s", "nan"))  # who waits for these wants to know that steps run, and not of each
 _COUNTED = b"0123456789.,:%|#=-+ \t\r"  # what steps and bars differ in
 
 
@@ -64,7 +65,12 @@ def _rare(body: str, count: int) -> list[bool]:
 def _lines_per_form(forms: list[bytes]) -> dict[bytes, int]:
     """How many lines of each form that comes too often are read."""
     often = [form for form, count in Counter(forms).items() if count > _KEPT]
-    return {form: _KEPT_TELLING if literals_in(form.decode("utf-8", "replace")) else _KEPT for form in often}
+    return {form: _KEPT_TELLING if _tells(form.decode("utf-8", "replace")) else _KEPT for form in often}
+
+
+def _tells(form: str) -> bool:
+    """Whether a word stands in it that somebody waits for, of which some of the lines are not enough."""
+    return not _OF_STEPS.issuperset(literals_in(form))
 
 
 def _spread(wanted: list[bool], around: int) -> list[bool]:

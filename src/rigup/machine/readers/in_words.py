@@ -17,7 +17,7 @@ from rigup.machine.texts import Hit, Text, is_typed
 _BUILD = r"(?i)\b(?:py)?torch\b[^\n+=]{0,24}?(?P<value>\d\.\d{1,2}\.\d{1,2}(?:\.post\d)?\+(?:cpu|cu\d{2,3}|xpu|rocm\d[\d.]{0,6}))\b"
 _PLAIN = r"(?i)\b(?:py)?torch(?:[ -]?version)?[\s:=*`]{1,8}(?:version[\s:=]{1,4}|v)?(?P<value>[12]\.\d{1,2}\.\d{1,2})(?![\d.+])"
 _INSTALLS = lazy_regex(
-    r"(?i)\b(?:install|uninstall|upgrade|downgrade|requires?|download|try|tried|trained with|with CUDA \d{3,5} \(you have)\b|https?://|[=<>]=|\.whl\b"
+    r"(?i)\b(?:install|uninstall|upgrade|downgrade|requires?|download|try|tried|trained with|with CUDA \d{3,5} \(you have|and (?:later|newer|above)|or (?:later|newer|above)|since (?:py)?torch)\b|https?://|[=<>]=|\.whl\b"
 )
 _OWN_WAY = lazy_regex(r"(?i)direct ?ml|privateuseone|openvino|\bzluda\b|\bmps\b|\bneuron\b|\btorch_xla\b")
 _SMALL = r"\b(?:nvidia |geforce ){0,2}(?P<name>[rg]tx ?(?:[1-5]0[5-9]0|16[56]0|9[5-8]0|a?[2-6]000)(?: ?(?:ti|super|laptop)){0,2})(?![\w-])"

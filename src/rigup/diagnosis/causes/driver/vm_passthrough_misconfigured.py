@@ -66,7 +66,7 @@ def window_of_the_guest(
     bar = {"bar": f"BAR {short.bar}"} if short.get("bar") else {}
     if numbered is not None and board is not None:
         vm = numbered.guest
-        host = {"i440FX": "i440FX"}.get(board.board, "q35")
+        host = "q35" if "q35" in str(board.get("board")).lower() else "i440FX"  # which QEMU takes where nobody names one
         return {**bar, **({"vm": vm, "legacy": vm, "board": host} if board.get("seabios") else {"uefi": vm})}
     return {**bar, "libvirt": "controller" if libvirt is not None else None, "esxi": "parameters" if esxi is not None else None}
 

@@ -19,8 +19,9 @@ def package_that_was_built(
 ) -> Params:
     """The one that uv names, else the command line; in a project of uv's its file says how it is built."""
     package = next((symptom.package for symptom in (hint, named, asked) if symptom is not None), None)
+    pinned = asked is not None and asked.package == package and asked.get("version")
     by_project = project is not None and typed is None and (named is not None or hint is not None)
-    return {"of_project": package} if by_project else {"plain": package}
+    return {"of_project": package} if by_project else {"plain": f"{package}=={asked.version}" if pinned and asked is not None else package}
 
 
 @mends("build-hides-torch")
