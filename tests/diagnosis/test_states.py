@@ -216,3 +216,37 @@ def test_a_name_that_was_cut_is_served_where_all_that_begin_so_are(tmp_path):
 
 def test_a_name_that_nobody_knows_is_on_trial(tmp_path):
     assert _state(tmp_path, _TABLE + _ROW.format(name="NVIDIA GeForce RTX 9950 ..."))[0] == "on-trial"
+
+
+_EPOCHS = "epoch 1  loss 1.4127  acc 0.493  381.2s\nepoch 2  loss 1.1836  acc 0.552  380.9s\n"
+
+
+def test_a_program_that_may_have_fallen_back_to_the_processor_shows_no_card_at_work(tmp_path):
+    plain = 'device = torch.device("cuda")\n'
+    guarded = f"if torch.cuda.is_available():\n    {plain}else:\n    device = torch.device('cpu')\n$ python train.py\n"
+    either = 'device = torch.device("cuda:0") if torch.cuda.is_available() else torch.device("cpu")\n$ python train.py\nusing device: cpu\n'
+    assert _uses(tmp_path, _RTX + plain + _EPOCHS) == {"NVIDIA GeForce RTX 4070": "computes"}
+    assert _uses(tmp_path, _RTX + guarded + _EPOCHS) == {"NVIDIA GeForce RTX 4070": None}
+    assert _uses(tmp_path, _RTX + either + _EPOCHS) == {"NVIDIA GeForce RTX 4070": None}
+
+
+def test_a_false_that_another_question_got_proves_nothing(tmp_path):
+    script = '$ cat t.py\nb = torch.randn(4096, 4096, device="cuda") @ a\nprint(b.isnan().any())\n$ python t.py\n'
+    crashed = "Segmentation fault (core dumped)\n$ python -c 'import torch; print(torch.cuda.is_available())'\nFalse\n"
+    assert _uses(tmp_path, _RTX + script + "False\n") == {"NVIDIA GeForce RTX 4070": "computes"}
+    assert _uses(tmp_path, _RTX + script + crashed) == {"NVIDIA GeForce RTX 4070": None}
+
+
+def test_a_number_behind_a_mask_tells_of_no_card(tmp_path):
+    other = _RTX.replace("GPU 0", "GPU 1").replace("8a92", "8a93")
+    asked = "$ CUDA_VISIBLE_DEVICES=1 python -c \"import torch; x=torch.rand(2048,2048,device='cuda'); print((x@x).sum())\"\ntensor(2.1e9, device='cuda:0')\n"
+    (tmp_path / "shown.txt").write_text(_RTX + other + asked)
+    assert [card.get("use") for card in diagnose(str(tmp_path))["machine"]["accelerators"]] == [None, None]
+
+
+def test_of_two_makers_the_card_of_torchs_build_computes(tmp_path):
+    cards = "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation GK208B [GeForce GT 710] [10de:128b]\n03:00.0 VGA compatible controller [0300]: Advanced Micro Devices, Inc. [AMD/ATI] Navi 31 [Radeon RX 7900 XTX] [1002:744c]\n"
+    asked = ">>> torch.__version__\n'2.6.0+rocm6.2.4'\n>>> torch.ones(2, device='cuda') * 2\ntensor([2., 2.], device='cuda:0')\n"
+    used = _uses(tmp_path, cards + asked)
+    assert [use for name, use in used.items() if "710" in name] == [None]
+    assert [use for name, use in used.items() if "7900" in name] == ["computes"]

@@ -7,6 +7,7 @@ from rigup.diagnosis.at_work import ENDED_WELL, SHOWN_AT_WORK, words_of
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.doctor_tables import signatures_of
 from rigup.knowledge.patterns import lazy_regex
+from rigup.machine.kinds import Torch, Variable
 from rigup.machine.store import Facts
 
 Device = dict[str, Any]
@@ -42,16 +43,25 @@ def _told_of(devices: list[Device], facts: Facts, ids: frozenset[str]) -> list[D
     told = ((row.id in _OF_ALL, symptom.fields["id"].where.text + " " + words_of(row, symptom)) for row, symptom in heard)
     without_vulkan = bool(facts.heard(*_DRAWN_BY_THE_PROCESSOR))
     served = ((together, line) for together, line in told if not (without_vulkan and "vulkan" in line.lower()))
-    return [card for together, line in served for card in _meant(line, together, devices)]
+    masked = any(str(variable.get("name")).endswith("VISIBLE_DEVICES") for variable in facts.of(Variable))
+    rest = _without_the_others_of_torch(devices, facts)
+    return [card for together, line in served for card in _meant(line, together, rest, masked)]
 
 
-def _meant(line: str, together: bool, devices: list[Device]) -> list[Device]:
-    """The cards of which a line tells; of several that it may mean, none."""
+def _without_the_others_of_torch(devices: list[Device], facts: Facts) -> list[Device]:
+    """The cards without those of the maker whose build of torch is not here: both makers' builds call their devices cuda."""
+    built = {maker for torch in facts.of(Torch) for maker, field in (("amd", "hip"), ("nvidia", "cuda")) if torch.get(field)}
+    other = {"amd": "nvidia", "nvidia": "amd"}.get("".join(built), "")
+    return [card for card in devices if card.get("vendor") != other]
+
+
+def _meant(line: str, together: bool, devices: list[Device], masked: bool) -> list[Device]:
+    """The cards of which a line tells; of several that it may mean, none. Behind a mask a number tells nothing."""
     pool = [card for card in devices if str(card.get("pci_address") or card.get("name") or "\n") in line] or _of_their_maker(line, devices)
     pool = [card for card in pool if not card.get("integrated")] or pool
     number = _NUMBER.search(line)
-    if len(pool) > 1 and number and len({str(card.get("name")) for card in pool}) == 1:
-        pool = pool[int(number[1]) :][:1]
+    if len(pool) > 1 and number and not masked and len({str(card.get("name")) for card in pool}) == 1:
+        pool = [card for card in pool if str(card.get("index")) == number[1]]
     return pool if together or len(pool) == 1 else []
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from rigup.diagnosis.at_work import SHOWN_TO_WORK, is_at_work
+from rigup.diagnosis.at_work import is_at_work
 from rigup.diagnosis.cards_at_work import cards_at_work, cards_reached
 from rigup.diagnosis.causes.rocm_overrides import harms
 from rigup.diagnosis.findings import Finding, is_guess
@@ -45,10 +45,9 @@ def device_states(devices: list[Device], findings: list[Finding], titles: list[s
     for device in devices:
         like = [device, *(other for other in devices if other is not device and _is_like(device, other))]
         works = seen.get(id(device))
-        state = (
-            _fault(like, findings, titles, facts, bool(works and works.use)) or _failure_state(device, facts) or _proof_state(device, facts)
-        )
-        expected = _by_sight(works, _by_override(device, facts) or _by_build(device, facts))
+        computes = bool(works and works.use)
+        state = _fault(like, findings, titles, facts, computes) or _failure_state(device, facts) or _proof_state(device, facts)
+        expected = _by_sight(works, (_by_override(device, facts) if computes else None) or _by_build(device, facts))
         state = state or _doubt(like, findings, titles) or _held_back(like, findings, titles, expected)
         device.update(state=state.state, because=state.because, next=state.following, **({"use": state.use} if state.use else {}))
 
@@ -166,7 +165,7 @@ def _proof_state(device: Device, facts: Facts) -> State | None:
 
 def _by_override(device: Device, facts: Facts) -> State | None:
     """A card that is seen to compute while it is told to be another chip."""
-    if device.get("vendor") != "amd" or SHOWN_TO_WORK.isdisjoint(facts.ids) or not _is_overridden(device, facts):
+    if device.get("vendor") != "amd" or not _is_overridden(device, facts):
         return None
     return State("expected", _("it is seen to compute under the override, which is to be kept"), "")
 

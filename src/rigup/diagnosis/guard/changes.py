@@ -27,7 +27,7 @@ _MASKS = ("_VISIBLE_DEVICES", "DEVICE_SELECTOR")  # of one program; kept for all
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
-_MAY = frozenset(("sudo", "wheel", "admin", "root"))
+_MAY = frozenset(("sudo", "wheel", "admin", "root", "google-sudoers"))
 _ENDS_WORK = (
     "restart-machine",
     "reload-driver",

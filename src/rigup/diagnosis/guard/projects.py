@@ -33,7 +33,8 @@ def python_of_the_project(steps: list[Step], setting: Setting) -> list[Step]:
     python = next((step.params["python"] for step in steps if step.kind == "new-environment"), "")
     if not setting.project or not python.replace(".", "").isdigit():
         return steps
-    return [make(f"python-of-{setting.project}-project", {"python": python})]
+    rest = [step for step in steps if step.kind not in ("new-environment", "choose-build")]
+    return [make(f"python-of-{setting.project}-project", {"python": python}), *rest]
 
 
 def _is_uvs_tool(setting: Setting) -> bool:

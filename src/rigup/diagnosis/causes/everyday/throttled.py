@@ -4,7 +4,6 @@ from rigup.diagnosis.causes.card_names import called, is_its_state
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.slowing import harmful, slowed_words
 from rigup.knowledge.driver_recipes import for_servers
-from rigup.knowledge.speeds import data_sheet
 from rigup.language import _
 from rigup.machine.kinds import CardCount, CardState, Gpu, Symptom
 
@@ -55,18 +54,20 @@ def less_power_until_it_is_cooled(
     knew: Params,
     gpu: Gpu | None = one(vendor="nvidia"),
     limit: Symptom | None = seen("power-limit-of-the-card"),
+    least: Symptom | None = seen("least-power-limit-of-the-card"),
     cards: CardCount | None = None,
+    laptop: Symptom | None = seen(tag="laptop-spoken-of laptop-card-named"),
 ) -> Params:
-    """Less than its limit, as the text shows it or the data sheet has it; a laptop's limit is its firmware's."""
+    """Less than its limit, and no less than the tool takes, where both are shown; a laptop's limit is its firmware's."""
     if not knew.get("only_heat"):
         return {}
     name = str((gpu.get("name") if gpu is not None else "") or knew.get("card") or "")
-    sheet = data_sheet(name) if name else None
-    watts = float(limit.watts) if limit is not None else (sheet.watts if sheet else None) or 0.0
-    if not watts or _are_several(cards) or any(word in name for word in _MOBILE):
+    mobile = laptop is not None or any(word in name for word in _MOBILE)
+    if limit is None or least is None or mobile or _are_several(cards):
         return {"unknown": "limit"}
     number = gpu.get("nvml_index") if gpu is not None else None
-    return {"index": str(number or 0), "watts": str(int(watts * _SPARED) // 5 * 5)}
+    watts = max(int(float(limit.watts) * _SPARED) // 5 * 5, -(-int(float(least.watts)) // 5) * 5)
+    return {"index": str(number or 0), "watts": str(watts)} if watts < float(limit.watts) else {"unknown": "limit"}
 
 
 @mends("throttled")

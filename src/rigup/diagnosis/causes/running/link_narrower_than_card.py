@@ -8,13 +8,20 @@ from rigup.machine.kinds import CardCount, CardState, Gpu, Platform, Symptom
 _WORKS = 50  # per cent of the time from which on a card works, so that its link is at full speed
 _SHARED = 8  # lanes that two slots of many boards have each, where both hold a card
 _FULL = 16  # lanes of a card, and of nothing else whose link somebody shows beside it
-_MOBILE = ("Laptop", "Max-Q", "Mobile")
+_MOBILE = ("Laptop", "Max-Q", "Mobile", "GeForce MX")
 
 
 def _is_of(gpu: Gpu, state: CardState, platform: Platform | None, alone: bool = False) -> bool:
     """Whether a state is that card's, and told by the machine itself: a guest's bridges are made up."""
-    its = is_its_state(state, gpu) or (alone and state.get("lanes_of_card") == _FULL and not gpu.get("pci_address"))
+    its = is_its_state(state, gpu) or (
+        alone and state.get("lanes_of_card") == _FULL and not gpu.get("pci_address") and not _is_a_port(state)
+    )
     return its and gpu.get("integrated") is not True and not (platform and platform.get("hypervisor"))
+
+
+def _is_a_port(state: CardState) -> bool:
+    """On the first bus are the ports of processor and chipset, behind which the cards are."""
+    return str(state.get("pci_address") or "").split(":")[-2:-1] == ["00"]
 
 
 def _most(state: CardState) -> int | None:
