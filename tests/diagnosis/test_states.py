@@ -250,3 +250,10 @@ def test_of_two_makers_the_card_of_torchs_build_computes(tmp_path):
     used = _uses(tmp_path, cards + asked)
     assert [use for name, use in used.items() if "710" in name] == [None]
     assert [use for name, use in used.items() if "7900" in name] == ["computes"]
+
+
+def test_what_another_program_computes_is_not_the_card_of_torchs_build(tmp_path):
+    cards = "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation AD104 [GeForce RTX 4070] [10de:2786]\n03:00.0 VGA compatible controller [0300]: Advanced Micro Devices, Inc. [AMD/ATI] Navi 31 [Radeon RX 7900 XTX] [1002:744c]\n"
+    bench = "| model | size | params | backend | ngl | test | t/s |\n| qwen3 8B Q4_K - Medium | 4.68 GiB | 8.19 B | CUDA | 99 | tg128 | 97.12 ± 0.11 |\n"
+    used = _uses(tmp_path, cards + ">>> torch.__version__\n'2.6.0+rocm6.2.4'\n$ llama-bench -m q.gguf\n" + bench)
+    assert [use for name, use in used.items() if "7900" in name] == [None]

@@ -40,12 +40,13 @@ def cards_reached(devices: list[Device], facts: Facts) -> list[Device]:
 
 def _told_of(devices: list[Device], facts: Facts, ids: frozenset[str]) -> list[Device]:
     heard = ((row, symptom) for row in signatures_of(facts.ids & ids) for symptom in facts.heard(row.id))
-    told = ((row.id in _OF_ALL, symptom.fields["id"].where.text + " " + words_of(row, symptom)) for row, symptom in heard)
+    told = ((row, symptom.fields["id"].where.text + " " + words_of(row, symptom)) for row, symptom in heard)
     without_vulkan = bool(facts.heard(*_DRAWN_BY_THE_PROCESSOR))
-    served = ((together, line) for together, line in told if not (without_vulkan and "vulkan" in line.lower()))
+    served = ((row, line) for row, line in told if not (without_vulkan and "vulkan" in line.lower()))
     masked = any(str(variable.get("name")).endswith("VISIBLE_DEVICES") for variable in facts.of(Variable))
-    rest = _without_the_others_of_torch(devices, facts)
-    return [card for together, line in served for card in _meant(line, together, rest, masked)]
+    of_torch = _without_the_others_of_torch(devices, facts)
+    pools = ((row, line, of_torch if "torch" in row.program else devices) for row, line in served)
+    return [card for row, line, pool in pools for card in _meant(line, row.id in _OF_ALL, pool, masked)]
 
 
 def _without_the_others_of_torch(devices: list[Device], facts: Facts) -> list[Device]:

@@ -8,7 +8,7 @@ import msgspec
 from rigup.knowledge import tables
 from rigup.knowledge.gpus import VENDORS, Gpu, gpu_by_pci, one_gpu
 from rigup.knowledge.names import MAX_LENGTH, key_of, maker_of
-from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.patterns import compiled, lazy_regex
 
 _PCI = lazy_regex(r"(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})", re.IGNORECASE)
 _GLUED = lazy_regex(r"(?<![a-z0-9])(rtx|gtx|gt|rx|arc|quadro|tesla|vega)(?=\d)", re.IGNORECASE)
@@ -28,6 +28,21 @@ _MOST_NEAR = 3
 
 class _Named(msgspec.Struct, frozen=True):
     name: str
+
+
+class _Laptop(msgspec.Struct, frozen=True, kw_only=True):
+    pattern: str
+    source: str = ""
+
+
+def is_of_laptops(name: str) -> bool:
+    """Whether a product of this name is built into laptops alone: its lanes and its power are the machine's maker's.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return any(compiled(row.pattern).search(name) for row in tables.rows("gpu_words", "laptop", _Laptop))
 
 
 class _Word(msgspec.Struct, frozen=True, kw_only=True):

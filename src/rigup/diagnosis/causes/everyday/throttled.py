@@ -4,11 +4,11 @@ from rigup.diagnosis.causes.card_names import called, is_its_state
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.slowing import harmful, slowed_words
 from rigup.knowledge.driver_recipes import for_servers
+from rigup.knowledge.gpu_words import is_of_laptops
 from rigup.language import _
 from rigup.machine.kinds import CardCount, CardState, Gpu, Symptom
 
 _NEAR = 5  # degrees below the limit from which on a card is called hot: it cools down as soon as it is slowed
-_MOBILE = ("Laptop", "Max-Q")
 _SPARED = 0.7  # of a card's power limit, with which it does most of its work and makes a good deal less heat
 
 
@@ -62,7 +62,7 @@ def less_power_until_it_is_cooled(
     if not knew.get("only_heat"):
         return {}
     name = str((gpu.get("name") if gpu is not None else "") or knew.get("card") or "")
-    mobile = laptop is not None or any(word in name for word in _MOBILE)
+    mobile = laptop is not None or is_of_laptops(name)
     if limit is None or least is None or mobile or _are_several(cards):
         return {"unknown": "limit"}
     number = gpu.get("nvml_index") if gpu is not None else None
@@ -81,5 +81,5 @@ def adapter_of_a_laptop(
     why = (
         {} if knew.get("heat") or knew.get("reasons") else {"reasons": _("want of power"), "card": called(gpu) if gpu is not None else None}
     )
-    mobile = laptop is not None or any(word in name for word in _MOBILE)
+    mobile = laptop is not None or is_of_laptops(name)
     return {**why, "adapter": "adapter", "brake": None} if mobile else why

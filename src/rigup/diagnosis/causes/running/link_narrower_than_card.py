@@ -2,13 +2,13 @@
 
 from rigup.diagnosis.causes.card_names import called, is_its_state
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen
+from rigup.knowledge.gpu_words import is_of_laptops
 from rigup.knowledge.pcie import speed_words, transfers_of
 from rigup.machine.kinds import CardCount, CardState, Gpu, Platform, Symptom
 
 _WORKS = 50  # per cent of the time from which on a card works, so that its link is at full speed
 _SHARED = 8  # lanes that two slots of many boards have each, where both hold a card
 _FULL = 16  # lanes of a card, and of nothing else whose link somebody shows beside it
-_MOBILE = ("Laptop", "Max-Q", "Mobile", "GeForce MX")
 
 
 def _is_of(gpu: Gpu, state: CardState, platform: Platform | None, alone: bool = False) -> bool:
@@ -39,7 +39,7 @@ def link_has_fewer_lanes_than_card_and_slot(
 ) -> Verdict:
     """Lanes stay as they are while a card is idle; a slot that has fewer than the card is no fault, nor is a laptop's card that is built in with fewer."""
     most = _most(state) if _is_of(gpu, state, platform, several is None) else None
-    if not most or state.lanes >= most or (state.lanes > 1 and any(word in str(gpu.get("name")) for word in _MOBILE)):
+    if not most or state.lanes >= most or (state.lanes > 1 and is_of_laptops(str(gpu.get("name")))):
         return False
     place, number = gpu.get("pci_address") or state.get("pci_address"), state.get("nvml_index")
     where = {"narrow": place} if place else {"numbered": str(number)}
