@@ -10,6 +10,9 @@ def test_names_of_laptops_products(name):
     assert is_of_laptops(name)
 
 
-@pytest.mark.parametrize("name", ["NVIDIA GeForce RTX 3070", "Quadro M4000", "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "AMD Radeon RX 6800M", ""])
+@pytest.mark.parametrize(
+    "name",
+    ["NVIDIA GeForce RTX 3070", "Quadro M4000", "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "AMD Radeon RX 6800M", ""],
+)
 def test_other_names_tell_nothing_of_it(name):
     assert not is_of_laptops(name)
