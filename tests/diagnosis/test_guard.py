@@ -92,6 +92,32 @@ def test_a_release_that_the_tables_no_longer_know_gets_no_commands_of_a_newer_on
     assert not [one for one in commands(found) if "ubuntu-drivers" in one or one.startswith("dnf")]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "rooted"),
+    [("root@node3:~#", True), ("[root@node3 ~]#", True), ("anna@node3:~$", False), ("[anna@node3 runs]$", False), ("#", False)],
+)
+def test_root_types_no_sudo(first, prompt, rooted):
+    """Where root works, as in containers and bare installations, sudo is often missing."""
+    shown = f"""{prompt} cat /etc/os-release
+PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
+ID=debian
+VERSION_ID="12"
+{prompt} docker run --rm --gpus all ubuntu nvidia-smi
+docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].
+"""
+    steps = [step for fix in first(shown)["fixes"] for step in fix["steps"] if step["commands"]]
+    assert steps
+    assert any(step["root"] for step in steps) is not rooted
+
+
+def test_of_two_accounts_nobody_knows_who_types(first):
+    shown = """root@node3:~# exit
+anna@node3:~$ docker run --rm --gpus all ubuntu nvidia-smi
+docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].
+"""
+    assert any(step["root"] for fix in first(shown)["fixes"] for step in fix["steps"])
+
+
 def test_nobody_joins_a_group_twice(first):
     nodes = "Failed to initialize NVML: Insufficient Permissions\n$ ls -l /dev/nvidia*\ncrw-rw---- 1 root video 195,   0 Feb 15 19:37 /dev/nvidia0\n$ groups\n{groups}\n"
     assert any("group video" in title for title in titles(first(nodes.format(groups="ada users wheel"))))

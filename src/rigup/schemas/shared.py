@@ -170,7 +170,7 @@ class Step(Struct, frozen=True, kw_only=True):
         because: why, or why it cannot be taken; "" where that goes without saying.
         commands: what is run, each a program with its arguments; empty for what is done by hand.
         where: on which machine it is done.
-        root: whether it needs root, or an administrator.
+        root: whether it needs root, or an administrator, and the account that was seen is neither.
         network: whether it needs a network.
         restart: whether it counts from the next start on.
         tag: how much it risks.

@@ -245,6 +245,12 @@ def by_who_may(steps: list[Step], setting: Setting) -> list[Step]:
     return steps
 
 
+def without_sudo_for_root(steps: list[Step], setting: Setting) -> list[Step]:
+    """Root needs nobody's leave, and where root works (containers, bare installations) sudo is often missing."""
+    inside = {"here": setting.inside, "kernel": False, "host-of-container": False}
+    return [structs.replace(step, root=False) if step.root and inside.get(step.where) in setting.roots else step for step in steps]
+
+
 def _elsewhere(setting: Setting) -> list[Step]:
     """What who waits for a node of Slurm can do meanwhile."""
     return [make("leave-node-out", {"node": setting.node})] if setting.slurm and setting.node else []
@@ -283,4 +289,5 @@ CHANGES: tuple[Change, ...] = (
     with_last_branches,
     drained_first,
     by_who_may,
+    without_sudo_for_root,
 )

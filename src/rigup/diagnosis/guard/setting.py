@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.guard.account import groups_of, root_in
 from rigup.diagnosis.guard.interpreter import interpreter
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.cuda import cuda_of_driver
@@ -12,7 +13,6 @@ from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.doctor_tables import signatures_of
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
-    Account,
     ContainerToolkit,
     Distribution,
     DkmsBuild,
@@ -75,6 +75,7 @@ class Setting(NamedTuple):
         engine: what started the container that is spoken of.
         owner: who keeps the environment's packages: "venv", "conda" or "system".
         groups: that hold in the session that was seen.
+        roots: sides of a container's wall (True: inside) on which root works.
         vendor: of the machine's cards, where it is one.
         isas: of the machine's NVIDIA cards.
         chips: of its AMD cards.
@@ -121,6 +122,7 @@ class Setting(NamedTuple):
     engine: str = ""
     owner: str = ""
     groups: frozenset[str] = frozenset()
+    roots: tuple[bool, ...] = ()
     vendor: str = ""
     isas: tuple[str, ...] = ()
     chips: tuple[str, ...] = ()
@@ -177,7 +179,8 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         kernel=str(platform.get("release") or "") if platform and platform.get("system") == "linux" else "",
         engine=_engine(facts),
         owner=_owner(finding, facts),
-        groups=_groups(facts),
+        groups=groups_of(facts),
+        roots=tuple(inside for inside in (False, True) if root_in(inside, facts)),
         vendor=_vendor(facts),
         isas=_isas(facts, "nvidia"),
         chips=_isas(facts, "amd"),
@@ -329,12 +332,6 @@ def _owner(finding: Finding, facts: Facts) -> str:
         return kinds.pop() if len(kinds) == 1 else ""
     conda, venv = facts.heard(*_CONDA), facts.heard(*_VENV)
     return "venv" if venv and not conda else "conda" if conda and not venv else ""
-
-
-def _groups(facts: Facts) -> frozenset[str]:
-    """Those of all accounts that were seen, where that is one."""
-    seen = [account.get("groups") or [] for account in facts.of(Account) if account.get("groups")]
-    return frozenset(seen[0]) if len(seen) == 1 else frozenset()
 
 
 def _vendor(facts: Facts) -> str:
