@@ -10,6 +10,7 @@ from rigup.diagnosis.guard.companions import seen_by_a_kernel_anew, with_the_aud
 from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.lent import left_to_its_owner
+from rigup.diagnosis.guard.program_commands import in_the_programs_command
 from rigup.diagnosis.guard.projects import in_the_project, python_of_the_project
 from rigup.diagnosis.guard.pythons import NATIVE, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
@@ -283,6 +284,7 @@ CHANGES: tuple[Change, ...] = (
     in_the_project,
     of_the_variant,
     in_the_start_command,
+    in_the_programs_command,
     after_a_failed_start,
     in_the_python_that_failed,
     in_the_image,

@@ -47,7 +47,7 @@ _SPEAK_FOR = {"xpu-": "intel", "mps-": "apple"}  # beginnings of the ids of torc
 _OF_INTELS, _OTHERS_CARDS = wordings(tag="intel-asked-of-torch"), wordings(tag="nvidia-named card-named")
 _OF_ANY_MAKER = lazy_regex(r"(?i)\bggml_vulkan\b|\bVulkan\d|\bvk::|\bprivateuseone\b|\bDirectML\b")  # what runs on every maker's cards
 _SHELL, _GOES_ON = wordings(tag="unix-shell-shown"), wordings(tag="work-goes-on")
-_STARTS = wordings(tag="start-command-typed")
+_STARTS, _RUNS = wordings(tag="start-command-typed"), wordings(tag="program-command-typed")
 _LENT = {"notebook": wordings(tag="hosted-notebook"), "container": wordings(tag="lent-container")}
 _LLAMA_TYPED = ("llama-program-typed", "llama-cpp-is-typed")
 _SLURM, _CLOUD = wordings(tag="slurm-node-shown"), wordings(tag="cloud-machine")
@@ -104,6 +104,7 @@ class Setting(NamedTuple):
         service: the unit whose own messages the finding rests on.
         conda_torch: torch and what belongs to it, as conda's packages, where conda installed it.
         starts: commands that start containers or jobs, as they were typed.
+        runs: commands that start engines and programs which take options, likewise.
         carries: the CUDA that the NVIDIA driver carries, as "12.8"; "" where nobody tells the driver.
         audio: torchaudio is among its packages, or among those that its program asks for.
         framework: what computes, as programs import it, where it is not torch and the only one that is seen.
@@ -139,6 +140,7 @@ class Setting(NamedTuple):
     project: str = ""
     carries: str = ""
     starts: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
     conda_torch: tuple[str, ...] = ()
     service: str = ""
     pod: bool = False
@@ -201,6 +203,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         pod=bool(facts.heard("kubernetes-shown")),
         service=finding.place.process.partition("service:")[2],
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
+        runs=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_RUNS))),
         framework=_framework(facts),
         programs=_programs(finding, facts),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))

@@ -11,9 +11,9 @@ from rigup.steps import Commands, Step, make
 
 _FOR_STARTS = ("install-container-toolkit", "tell-engine")
 _OPTIONS = ("container-option", "container-option-instead", "batch-option")
-_ENGINES = ("docker", "podman", "nerdctl")
+ENGINES = ("docker", "podman", "nerdctl")
 _SCHEDULERS = ("sbatch", "srun", "salloc")
-_STARTERS = (*_ENGINES, *_SCHEDULERS, "apptainer", "singularity")
+_STARTERS = (*ENGINES, *_SCHEDULERS, "apptainer", "singularity")
 _VERBS = ("run", "exec", "shell", "create")
 _HERE = lazy_regex(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`|%cd%|\$\{?pwd\}?")
 _OF_A_SHELL = lazy_regex(r"[$`]|\\\Z")  # what a shell makes of it nobody can say
@@ -97,7 +97,7 @@ def after_a_failed_start(steps: list[Step], setting: Setting) -> list[Step]:
     if steps[-1].kind not in _FOR_STARTS or len(started) != 1:
         return steps
     words = started.pop()
-    at = next((place for place, word in enumerate(words) if word in _ENGINES), -1)
+    at = next((place for place, word in enumerate(words) if word in ENGINES), -1)
     name = _value_of("--name", list(words)) if at >= 0 and words[at + 1 : at + 2] == ("run",) and "--rm" not in words else ""
     if not name:
         return steps
@@ -108,7 +108,7 @@ def after_a_failed_start(steps: list[Step], setting: Setting) -> list[Step]:
 def _asked_for(step: Step, setting: Setting) -> Step:
     """What was seen within a container, whose start nobody shows, is there already: it has to be made anew."""
     commands, engine = _with(step, setting), setting.engine or "docker"
-    if commands or step.kind != "container-option" or not setting.inside or engine not in _ENGINES:
+    if commands or step.kind != "container-option" or not setting.inside or engine not in ENGINES:
         return structs.replace(step, commands=commands or step.commands)
     return make("renew-container-option", {"option": step.params["option"], "engine": engine}, setting.world)
 
@@ -126,7 +126,7 @@ def _with(step: Step, setting: Setting) -> Commands:
     wanted = shlex.split(option)
     rest = _without(_without_same(words[verb + 1 :], wanted), [word.partition("=")[0] for word in wanted])
     rest = [word for word in rest if word != step.params.get("former")]
-    name = _value_of("--name", rest) if words[at] in _ENGINES and "--rm" not in rest else ""
+    name = _value_of("--name", rest) if words[at] in ENGINES and "--rm" not in rest else ""
     engine = words[: at + 1]
     freed = [(*engine, "stop", name), (*engine, "rename", name, f"{name}-before")] if name else []
     return (*freed, (*words[: verb + 1], *wanted, *rest))
@@ -157,32 +157,33 @@ def _passing(setting: Setting) -> tuple[str, str, bool]:
     if not commands and (setting.engine == "kubernetes" or setting.pod) and not setting.python.startswith(("/home/", "~", ".")):
         return "", "docker", True
     ending = [words for words in commands if words[0] in ("docker", "podman") and words[1] == "run" and "--rm" in words]
-    images = {_image(words[2:]) for words in ending}
+    images = {words[at] if (at := image_at(words)) >= 0 else "" for words in ending}
     if len(ending) != len(commands) or len(images) != 1:
         return "", "", False
     return images.pop(), ending[0][0], True
 
 
-def _image(words: tuple[str, ...]) -> str:
+def image_at(words: tuple[str, ...]) -> int:
+    """The place of the image among the words of `docker run`; -1 where there is none."""
     skip = False
-    for word in words:
+    for place, word in enumerate(words[2:], start=2):
         if skip:
             skip = False
         elif not word.startswith("-"):
-            return word
+            return place
         elif word in _TAKE_A_WORD:
             skip = True
-    return ""
+    return -1
 
 
 def _up_to_the_image(words: tuple[str, ...]) -> tuple[str, ...]:
     """What starts the container, whichever program in it; of a job the whole command."""
-    image = _image(words[2:]) if words[0] in (*_ENGINES, "apptainer", "singularity") else ""
-    return words[: words.index(image, 2) + 1] if image else words
+    at = image_at(words) if words[0] in (*ENGINES, "apptainer", "singularity") else -1
+    return words[: at + 1] if at >= 0 else words
 
 
-def _words(line: str, kind: str) -> tuple[str, ...]:
-    """The command's words; none where a shell would have to read it, or where it is none of that kind."""
+def words_typed(line: str) -> tuple[str, ...]:
+    """The command's words up to where a shell ends it; none where a shell would have to read them."""
     plain = _HERE.sub(".", line.replace("\\\n", " ")).strip()
     if _OF_A_SHELL.search(plain):
         return ()
@@ -194,7 +195,12 @@ def _words(line: str, kind: str) -> tuple[str, ...]:
         return ()
     end = next((place for place, word in enumerate(every) if set(word) <= set(_SIGNS)), len(every))
     redirects = end < len(every) and ">" in every[end] and every[end - 1].isdigit()  # `2>&1`
-    words = tuple(every[: end - redirects])
+    return tuple(every[: end - redirects])
+
+
+def _words(line: str, kind: str) -> tuple[str, ...]:
+    """The command's words; none where a shell would have to read it, or where it is none of that kind."""
+    words = words_typed(line)
     mine = bool(set(words[:3]).intersection(_SCHEDULERS)) == (kind == "batch-option")
     return words if mine and _ALL_RIGHTS not in words else ()
 
