@@ -1,22 +1,16 @@
 """The running kernel has no driver for this GPU of Intel."""
 
-import re
-
 from rigup.diagnosis.causes.access.device_nodes import is_render_node
+from rigup.diagnosis.causes.kernels import is_older
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.intel import least_kernel
 from rigup.machine.kinds import DeviceNode, Gpu, Platform, Symptom, Torch
 
 
-def _release(text: str) -> tuple[int, ...]:
-    """6.8.0-45-generic in numbers, as far as they tell a kernel."""
-    return tuple(int(number) for number in re.findall(r"\d+", text)[:2])
-
-
 def older_than_card(card: Gpu, platform: Platform) -> dict[str, str] | None:
     """The first kernel that knows the card, where this one does not."""
     least = least_kernel(str(card.pci_id).partition(":")[2])
-    older = least is not None and _release(str(platform.release)) < _release(least)
+    older = least is not None and is_older(str(platform.release), least)
     return {"least": least} if older and least and not platform.get("wsl") else None
 
 
