@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from rigup.diagnosis.causes.rocm_overrides import harms
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.pythons import pythons_of_all
 from rigup.knowledge.torch_builds import builds, companions
 
 Answer = dict[str, Any]
@@ -225,6 +226,31 @@ def every_torch_is_in_the_tables(way: Way) -> Iterator[str]:
             yield f"any torch in place of the one that is there: {said}"
 
 
+def pins(step: Answer) -> dict[str, str]:
+    """Releases that a step asks for, by package."""
+    words = [word for argv in step["commands"] for word in argv if {"install", "apply"} & set(argv)]
+    return {
+        match[1].lower(): match[2]
+        for word in words
+        if (match := re.fullmatch(r"([\w.-]+)(?:\[[\w,-]+\])?==([\d.]+\d)(?:\+\w+|\.\*)?", word))
+    }
+
+
+def every_new_python_has_wheels_of_what_is_pinned(way: Way) -> Iterator[str]:
+    """A Python that a way makes takes all that the way then installs into it."""
+    made = [str(step["params"].get("python", "")) for step in way.steps]
+    releases = [release for release in made if re.fullmatch(r"3\.\d{1,2}", release)]
+    pinned = {name: release for step in way.steps for name, release in pins(step).items()}
+    system = "windows" if way.system == "windows" and not way.wsl else "macos" if way.system == "macos" else "linux"
+    machines = {one.get("architecture") for one in way.facts("platforms")} - {None}
+    machine = "arm64" if system == "macos" else machines.pop() if len(machines) == 1 else ""
+    known = [{name: release} for name, release in pinned.items() if pythons_of_all({name: release}, system, machine)]
+    for release in releases:
+        for one in known:
+            if release not in pythons_of_all(one, system, machine):
+                yield f"Python {release} has no wheel of {one} on {system} {machine}"
+
+
 def titles_hold_what_commands_do(way: Way) -> Iterator[str]:
     for step in way.steps:
         said = " ; ".join(" ".join(argv) for argv in step["commands"])
@@ -282,6 +308,7 @@ HELD: tuple[Callable[[Way], Iterator[str]], ...] = (
     no_unit_of_sleep_is_started,
     no_conda_in_a_venv,
     every_torch_is_in_the_tables,
+    every_new_python_has_wheels_of_what_is_pinned,
     titles_hold_what_commands_do,
     nothing_half_filled,
     others_jobs_end_first,

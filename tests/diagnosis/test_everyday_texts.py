@@ -9,6 +9,7 @@ import pytest
 from answer_data import diagnose
 from each import each
 from suite import few
+from ways_held import Way, every_new_python_has_wheels_of_what_is_pinned
 
 SETS = sorted((Path(__file__).parent / "everyday").glob("set_*.txt"))
 
@@ -73,6 +74,8 @@ def check(text, file):
     loud = [finding for finding in answer["findings"] if finding["severity"] != "note"]
     first = loud[0]["cause"] if loud else answer["verdict"]
     assert first in label["cause"].split("|")
+    ways_shown = [Way(answer, finding, fix) for finding in answer["findings"] for fix in finding["fixes"]]
+    assert not [told for way in ways_shown for told in every_new_python_has_wheels_of_what_is_pinned(way)]
     assert re.search(label.get("way", ""), ways(answer["findings"][0]) if answer["findings"] else "")
     assert re.search(label.get("after", ""), after(answer["findings"][0]) if answer["findings"] else "")
     assert re.search(label.get("says", ""), answered(answer))

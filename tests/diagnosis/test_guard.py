@@ -196,6 +196,10 @@ PLANTED = {
         {},
         {"commands": [["python", "-m", "pip", "install", "torch==9.9.9", "--index-url", "https://download.pytorch.org/whl/cu126"]]},
     ),
+    "every_new_python_has_wheels_of_what_is_pinned": (
+        {"platforms": [{"system": "macos", "architecture": "arm64"}]},
+        {"params": {"python": "3.13"}, "commands": [["native/bin/python", "-m", "pip", "install", "torch==2.5.1"]]},
+    ),
     "titles_hold_what_commands_do": ({}, {"title": "install the headers, and build", "commands": [["dkms", "autoinstall"]]}),
     "nothing_half_filled": ({}, {"title": "install {packages}"}),
     "others_jobs_end_first": ({"job_requests": [{"script": "a.sh"}]}, {}),

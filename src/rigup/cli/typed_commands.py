@@ -52,6 +52,8 @@ def _of_windows(word: str) -> str:
 
 def _quoted(word: str) -> str:
     """In double quotes, which every shell takes alike, unless one of them reads something in it."""
+    if word.startswith("!") and len(word) > 1:
+        return "!" + _quoted(word[1:])  # a notebook's own sign before a program
     if word.startswith("~/"):
         return "~/" + _quoted(word[2:])  # which no shell looks up within quotes
     quoted = shlex.quote(word)

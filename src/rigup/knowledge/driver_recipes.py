@@ -277,7 +277,7 @@ class _Flavour(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def package_of_flavour(module: str, tool: str, installed: Collection[str]) -> str:
-    """The package that brings the other kernel module in the place of an installed one; "" where nobody knows.
+    """The package, or packages, that bring the other kernel module in the place of an installed one; "" where nobody knows.
 
     Args:
         module: "open" or "closed".

@@ -1,12 +1,13 @@
 """For which Pythons a compiled package has wheels."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.torch_builds import builds, companions
+from rigup.knowledge.wheels import pythons_with_wheel
 
 _TABLES = {
     "tensorflow": ("tensorflow_jax", "tensorflow", "version"),
@@ -19,10 +20,11 @@ _TABLES = {
     "tensorflow-directml-plugin": ("directml", "tensorflow_plugin", "version"),
 }
 _OF_TORCH = ("torch", "torchvision", "torchaudio", "pytorch")
+_MACHINES = {"macos": ("arm64", "x86_64")}  # that a system is mostly seen on
 _MOST_MINORS = 30
 
 
-def supported(package: str, python: str, version: str = "", system: str = "linux", variant: str = "") -> bool | None:
+def supported(package: str, python: str, version: str = "", system: str = "linux", variant: str = "", machine: str = "") -> bool | None:
     """Tell whether a package has wheels for a Python.
 
     Args:
@@ -31,6 +33,7 @@ def supported(package: str, python: str, version: str = "", system: str = "linux
         version: of the package, where one was asked for; "" any.
         system: "linux", "windows" or "macos".
         variant: of torch's indexes, where only that one was asked ("cu117"); "" any.
+        machine: "x86_64", "aarch64" or "arm64"; "" where nobody tells.
 
     Returns:
         None where the tables do not know the package, the release or the Python.
@@ -40,21 +43,48 @@ def supported(package: str, python: str, version: str = "", system: str = "linux
 
     """
     asked = version_key(python)[:2]
-    known = pythons(package, version, system, variant)
+    known = pythons(package, version, system, variant, machine)
     return asked in {version_key(release)[:2] for release in known} if known and len(asked) > 1 else None
 
 
-def pythons(package: str, version: str = "", system: str = "linux", variant: str = "") -> list[str]:
+def pythons(package: str, version: str = "", system: str = "linux", variant: str = "", machine: str = "") -> list[str]:
     """List the Pythons with wheels of a package ("3.12"), the newest first; [] where nobody knows.
+
+    Takes what `supported` takes.
 
     Raises:
         KnowledgeError: a table is malformed.
 
     """
     name = re.sub(r"[-_.]+", "-", package).lower()
-    releases = _of_torch(name, version, system, variant) if name in _OF_TORCH else _of_table(name, version)
+    releases = _of_torch(name, version, system, variant, machine) if name in _OF_TORCH else _of_table(name, version)
     plain = {release for release in releases if release.replace(".", "").isdigit()}
     return sorted(plain, key=version_key, reverse=True)
+
+
+def pythons_of_all(pinned: Mapping[str, str], system: str, machine: str = "") -> list[str]:
+    """List the Pythons with wheels of all that is pinned, the newest first; [] where the tables know none of it, or no Python serves all.
+
+    Args:
+        pinned: releases by package, as pip names it; "" for any release.
+        system: "linux", "windows" or "macos".
+        machine: "x86_64", "aarch64" or "arm64"; "" where nobody tells.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    known = [
+        found for name, release in pinned.items() if (found := _with_wheels(name, release.partition("+")[0], system, machine)) is not None
+    ]
+    return [python for python in (known[0] if known else ()) if all(python in rest for rest in known)]
+
+
+def _with_wheels(name: str, release: str, system: str, machine: str) -> list[str] | None:
+    """Those of one package; None where nobody knows."""
+    found = pythons(name, release, system, machine=machine)
+    looked_at = pythons_with_wheel(name, release, system, machine or _MACHINES.get(system, ("x86_64",))[0], found or pythons("torch"))
+    return list(looked_at) if looked_at is not None else found or None
 
 
 def tensorflow_on_windows(version: str) -> bool | None:
@@ -103,8 +133,10 @@ def plain_tensorflow_for_processors(version: str) -> bool:
     return asked < version_key(row["since"]) or asked in [version_key(release) for release in row["apart"]]
 
 
-def _of_torch(name: str, version: str, system: str, variant: str) -> Iterable[str]:
-    rows = [row for row in builds(system) if variant in ("", row.variant) and (not version or _same(version, _release(name, row.torch)))]
+def _of_torch(name: str, version: str, system: str, variant: str, machine: str) -> Iterable[str]:
+    machines = (machine,) if machine else _MACHINES.get(system, ("x86_64",))
+    every = (row for one in machines for row in builds(system, one))
+    rows = [row for row in every if variant in ("", row.variant) and (not version or _same(version, _release(name, row.torch)))]
     return {python for row in rows for python in row.python}
 
 

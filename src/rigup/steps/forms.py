@@ -60,6 +60,8 @@ _OF_KIND = {
         for name in ("watts", "former", "microwatts", "job")
     },
     ("shorter-context-of-ollamas-service", "tokens"): r"\d{3,8}",
+    **{("change-base-image", name): r"[a-z0-9][\w./:-]{0,199}" for name in ("image", "old")},
+    ("change-base-image", "file"): r"[A-Za-z/][\w./-]{0,199}",
     ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run",
     ("resume-node", "node"): _WORD,
     ("ask-the-disk", "disk"): r"[a-z][a-z0-9]{1,19}",

@@ -12,7 +12,7 @@ from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.lent import left_to_its_owner
 from rigup.diagnosis.guard.program_commands import in_the_programs_command
 from rigup.diagnosis.guard.projects import in_the_project, python_of_the_project
-from rigup.diagnosis.guard.pythons import NATIVE, made_by, own_python
+from rigup.diagnosis.guard.pythons import NATIVE, as_in_a_cell, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
 from rigup.diagnosis.guard.start_commands import after_a_failed_start, in_the_image, in_the_start_command
@@ -141,7 +141,7 @@ def in_the_python_that_failed(steps: list[Step], setting: Setting) -> list[Step]
     """Packages are changed where they failed, whatever `python` is elsewhere; or in the environment that the way makes."""
     if made_by(steps, setting):
         return steps
-    return [structs.replace(step, commands=own_python(step.commands, setting)) for step in steps]
+    return [structs.replace(step, commands=as_in_a_cell(own_python(step.commands, setting), setting)) for step in steps]
 
 
 _OF_A_VARIANT = lazy_regex(r"https://download\.pytorch\.org/whl/(cu\d{2,4})")

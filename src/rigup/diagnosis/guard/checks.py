@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from rigup.diagnosis.findings import Finding
-from rigup.diagnosis.guard.pythons import asked_in_the_project, made_by, own_python
+from rigup.diagnosis.guard.pythons import as_in_a_cell, asked_in_the_project, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.checks import check_of_program, check_that_shows, checks_of, code_that_asks
 from rigup.knowledge.patterns import lazy_regex
@@ -46,7 +46,8 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
         if made := made_by(steps, setting):  # what failed is left as it is: the new environment is asked
             asked = tuple((*made, *argv[1:]) if argv[0] == "python" else argv for argv in step.commands)
             return structs.replace(step, commands=asked)
-        step = structs.replace(step, commands=own_python(asked_in_the_project(step.commands, setting), setting))
+        asked = own_python(asked_in_the_project(step.commands, setting), setting)
+        step = structs.replace(step, commands=as_in_a_cell(asked, setting))
         return step if any(step_kinds()[name].typed_otherwise for name in kinds) else _again(step, finding, folder)
     raise StepError(finding.cause)
 

@@ -4,9 +4,11 @@ from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.chips import runs_on
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.torch_builds import Companions, TorchBuild, builds, companions, index_url
 from rigup.steps import Step, make
 
+_EXCHANGES = lazy_regex(r" --force-reinstall\b| --upgrade\b| uninstall |\w[=<>~]=?\d")
 _TORCHS = ("install-torch", "install-torch-with-audio")
 
 
@@ -72,7 +74,5 @@ def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> lis
 
 def seen_by_a_kernel_anew(steps: list[Step], setting: Setting) -> list[Step]:
     """A notebook's kernel goes on with what it has imported, whatever pip puts in its place."""
-    exchanged = any(
-        "--force-reinstall" in argv or (step.kind == "install-packages" and "==" in argv[-1]) for step in steps for argv in step.commands
-    )
+    exchanged = any("pip" in argv and _EXCHANGES.search(" ".join(argv)) for step in steps for argv in step.commands)
     return [*steps, make("restart-notebook", {})] if setting.cells and exchanged else steps

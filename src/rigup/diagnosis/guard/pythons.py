@@ -46,3 +46,13 @@ def asked_in_the_project(commands: Commands, setting: Setting) -> Commands:
     if not setting.project or setting.python not in ("python", "python3"):
         return commands
     return tuple((setting.project, "run", *argv) if argv[:1] == ("python",) else argv for argv in commands)
+
+
+def as_in_a_cell(commands: Commands, setting: Setting) -> Commands:
+    """What the kernel's own Python is asked, as a cell of the notebook takes it; not where a shell is at work beside it."""
+    if not setting.cells or setting.shell or setting.inside or setting.project:
+        return commands
+    own = {setting.python, "python", "nvidia-smi", "rocm-smi"}
+    return tuple(
+        argv if argv[0] not in own else ("%pip", *argv[3:]) if argv[1:3] == _PIP[1:] else (f"!{argv[0]}", *argv[1:]) for argv in commands
+    )

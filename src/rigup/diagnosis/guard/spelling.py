@@ -101,7 +101,7 @@ def _flavour(step: Step, setting: Setting) -> Commands:
     manager = package_manager(setting.family)
     package = driver_recipes.package_of_flavour(module, manager.install[0], setting.packages) if manager else ""
     if manager and package:
-        return ((*manager.install, package),)
+        return ((*manager.install, *package.split()),)
     return _of_branch(setting.branch, module, setting) if setting.branch and setting.isas else ()
 
 

@@ -1,6 +1,7 @@
 """The command that started a container or a job, as the text shows it, with the option that a way asks for."""
 
 import itertools
+import re
 import shlex
 
 from msgspec import structs
@@ -33,6 +34,8 @@ _ONCE = (
     "--partition",
     *_FLAGS,
 )
+_FOLDER = "wheels-folder-first"
+_LOADER = "{python} -c \"import nvidia; print(list(nvidia.__path__)[0] + '/{part}')\" > /etc/ld.so.conf.d/wheels.conf && ldconfig"
 _BUILD = 'printf "FROM %s\\nRUN %s\\n" "$1" "$2" | "$3" build -t "$4" -'
 _TAKE_A_WORD = (
     "-v",
@@ -137,15 +140,40 @@ def in_the_image(steps: list[Step], setting: Setting) -> list[Step]:
     image, engine, passing = _passing(setting)
     if not passing:
         return steps
-    return [_built_in(step, image, engine) if step.where == "here" and _of_pip(step) else step for step in steps]
+    steps = [_built_anew(step, image, engine) if step.kind == "change-base-image" else step for step in steps]
+    own = [step for step in steps if step.where == "here"]
+    pip = [step for step in own if _of_pip(step)]
+    built = own if all(step in pip or step.kind == _FOLDER for step in own) else pip
+    if not built:
+        return steps
+    line = _built_in(built, image, engine, _python_of_the_image(setting))
+    return [line if step is built[0] else step for step in steps if step is built[0] or step not in built]
+
+
+def _python_of_the_image(setting: Setting) -> str:
+    """As it is called there; an image that nobody shows a call of has python3, and python not always."""
+    typed = any(re.search(r"(?<![\w./-])python(?= )", line) for line in setting.starts)
+    return "python3" if setting.python == "python" and not typed else setting.python
 
 
 def _of_pip(step: Step) -> bool:
     return bool(step.commands) and all(argv[1:4] == ("-m", "pip", "install") for argv in step.commands)
 
 
-def _built_in(step: Step, image: str, engine: str) -> Step:
-    line = " && ".join(map(shlex.join, step.commands))
+def _built_anew(step: Step, image: str, engine: str) -> Step:
+    """The image under the name by which it is started; which folder it is built in nobody tells but the Dockerfile that is shown."""
+    return structs.replace(step, commands=(*step.commands, (engine, "build", "-t", image, "."))) if image else step
+
+
+def _built_in(steps: list[Step], image: str, engine: str, python: str) -> Step:
+    """All in one line of the image; its loader is told of a folder there, for a variable would have to name a path that is known after the build."""
+    line = " && ".join(
+        _LOADER.format(python=python, part=step.params["part"])
+        if step.kind == _FOLDER
+        else shlex.join(python if word == "python" else word for word in argv)
+        for step in steps
+        for argv in step.commands
+    )
     words = make("image-line", {"line": line})
     build = ("sh", "-c", _BUILD, "sh", image, line, engine, f"{image.rpartition('/')[2].partition(':')[0]}:mended")
     return structs.replace(words, commands=(build,) if image else ())

@@ -30,6 +30,8 @@ _QUESTIONS = (
     (r"torch\.backends\.mps\.is_available\(\)", _TRUTH, "mps_available"),
     (r"torch\.cuda\.get_device_name\([^()]{0,20}\)", r"[A-Z][^\n\"',]{3,60}?", "name"),
     (r"platform\.machine\(\)", r"x86_64|arm64|aarch64|AMD64", "machine"),
+    (r"platform\.python_version\(\)|sys\.version\.split\(\)\[0\]", r"3\.\d{1,2}\.\d{1,2}\w{0,6}", "release"),
+    (r"sys\.version", r"3\.\d{1,2}\.\d{1,2}\w{0,6}\+? \([^\n]{4,120}\)? \[[^\]\n]{3,80}\]", "release"),
     (r"platform\.platform\(\)", r"[A-Z][\w.+-]{8,120}", "platform"),
     (r"sys\.executable", r"(?:/|[A-Z]:\\)[^\n'\"]{1,200}?python[\d.]{0,5}(?:\.exe)?", "python"),
 )
@@ -155,7 +157,7 @@ def _arguments(text: str) -> list[str]:
 
 
 _WORDS = {"True": True, "False": False, "None": None}
-_BESIDE = ("name", "chip", "capability", "machine", "platform", "python")  # what is no field of torch's
+_BESIDE = ("name", "chip", "capability", "machine", "platform", "python", "release")  # what is no field of torch's
 _CELL = re.compile(r"[ \t]*In ?\[\d{1,4}\]:")
 _CELL_GOES_ON = re.compile(r"[ \t]{4}|[ \t]*\.\.\.:")
 _MOST_LINES = 12  # of a cell, above the one that prints
@@ -184,7 +186,8 @@ def _facts(hit: Hit, answers: dict[str, str], named: str) -> Iterator[Fact]:
     if chip := gfx(answers.get("chip", "")):
         yield hit.states(Gpu, vendor="amd", shown_isa=chip)
     if answers.get("machine") in ("x86_64", "arm64"):
-        yield hit.states(PythonEnv, machine=answers["machine"])
+        release = {"version": answers["release"].split()[0].rstrip("+")} if "release" in answers else {}
+        yield hit.states(PythonEnv, machine=answers["machine"], **release)
     if "platform" in answers:
         yield from platform_of(hit.text, hit.start, answers["platform"])
 

@@ -7,6 +7,7 @@ from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_r
 from rigup.knowledge.checks import code_that_asks
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.program_builds import is_package
+from rigup.knowledge.pythons import pythons_of_all
 from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Cpu, Gpu, Platform, PythonEnv, Symptom, Torch
 
@@ -145,6 +146,14 @@ def resolver_asks_for_intels_macs(
     return not intel and name in _MADE_LATER and of_intels_mac(symptom) and {"chip": None, "seen": symptom.have}
 
 
+def _fitting(wish: tuple[str, str, str], have: str) -> str | None:
+    """The Python that is there, else the newest with wheels of the pinned release; of any release one of the middle, for other packages have not the newest yet."""
+    newest = next((row.torch for row in builds("macos", ARM)), "")
+    pinned = pythons_of_all({wish[0]: wish[2]}, "macos", ARM) if wish[2] else []
+    releases = pinned or pythons_of_all({"torch": newest}, "macos", ARM)
+    return have if have in releases else releases[0 if pinned else len(releases) // 2] if releases else None
+
+
 @mends("mps-x86-python-under-rosetta")
 def python_of_its_own_kind(
     python: PythonEnv | None = None,
@@ -159,11 +168,6 @@ def python_of_its_own_kind(
 
     What is installed is what pip refused, else the framework that is imported; where nobody tells one, torch, which most have.
     """
-    newest = next(iter(builds("macos", "arm64")), None)
-    releases = [release for release in newest.python if not release.endswith("t")] if newest else []
-    have = ".".join(str(python.get("version") or "").split(".")[:2]) if python is not None else ""
-    middle = releases[len(releases) // 2] if releases else None  # other packages have not the newest yet
-    release = have if have in releases else middle
     shown = conda is not None or (python is not None and python.get("kind") == "conda")
     other = (imported.framework if imported is not None else "jax" if jax is not None else "") if torch is None else ""
     used = "torch" if not other else "mlx" if other == "mlx" else ""  # of others the package alone reaches no GPU there
@@ -171,6 +175,8 @@ def python_of_its_own_kind(
     release_asked = str(refused.get("asked") or "") if refused is not None else ""
     wish = asked + (release_asked if release_asked.startswith("==") and "," not in release_asked else "")
     named = bool(asked) and is_package(asked)
+    have = ".".join(str(python.get("version") or "").split(".")[:2]) if python is not None else ""
+    release = _fitting(wish.partition("==") if named else ("torch", "", ""), have)
     other = str(beside.get("package") or "") if beside is not None else ""
     other = "" if other.lower() == asked else other
     again = {

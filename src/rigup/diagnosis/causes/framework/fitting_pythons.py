@@ -4,7 +4,7 @@ import re
 
 from rigup.diagnosis.causes.framework.wanted_releases import OF_TORCH
 from rigup.knowledge.cuda import version_key
-from rigup.knowledge.pythons import pythons, supported
+from rigup.knowledge.pythons import pythons, pythons_of_all, supported
 from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Symptom
 
@@ -37,9 +37,9 @@ def python_of_tag(wheel: Symptom | None) -> list[str]:
     return [f"{tag[1]}.{tag[2]}"] if tag else []
 
 
-def pythons_of(name: str, release: str, system: str, alone: str) -> list[str]:
+def pythons_of(name: str, release: str, system: str, alone: str, machine: str = "") -> list[str]:
     """Those of the release; where none is asked for, those that the last releases had all along."""
-    exact = pythons(name, release, system, alone) or pythons(name, release, system) or pythons(name, release)
+    exact = pythons(name, release, system, alone, machine) or pythons_of_all({name: release}, system, machine) or pythons(name, release)
     if release or alone or name not in OF_TORCH:
         return exact
     last = list(dict.fromkeys(row.torch for row in builds(system)))[:_RELEASES]

@@ -315,7 +315,8 @@ def a_python_that_has_wheels(
     program = program_of(name) if name else None
     name = "torch" if program and program.name == "torch" and name not in OF_TORCH else name
     release = release_named(symptom) or plain_release(str((poetry.get("version") if poetry else None) or knew.get("version") or ""))
-    found = pythons_of(name, release, plain_system(platform), str(index.get("variant") or "") if index else "") if name else []
+    machine = str(platform.get("architecture") or "") if platform is not None else ""
+    found = pythons_of(name, release, plain_system(platform), str(index.get("variant") or "") if index else "", machine) if name else []
     if not found and program and program.on == "torch" and have and not release:
         found = [python for python in pythons("torch") if version_key(python) < version_key(have)[:2]]  # that one has none, the text says
     fitting = in_range(found, str(knew.get("want") or "")) or python_of_tag(symptom)

@@ -21,6 +21,7 @@ from rigup.knowledge.cuda_libraries import (
     usual_release,
 )
 from rigup.knowledge.cuda_toolkits import conda_toolkit
+from rigup.knowledge.cudnn import image_with_cudnn
 from rigup.knowledge.framework_cuda import cuda_of_package, jax_extra, named_alike, onnxruntime_releases
 from rigup.knowledge.pythons import tensorflow_on_windows
 from rigup.machine.kinds import Driver, Gpu, Package, Platform, PythonEnv, Symptom, TensorFlow, Toolkit, Torch
@@ -347,3 +348,21 @@ def program_for_another_cuda_than_torch(knew: Params, torch: Torch, by: Symptom 
     """An extension of torch that asks for another major's runtime was compiled for another torch: it is installed again with its own."""
     wanted, had = (re.search(r"libcudart\.so\.(\d{2})", str(knew.get("lib") or "")), re.search(r"\+cu(\d{2})\d", str(torch.get("version"))))
     return {"again": str(by.importer).replace("_", "-"), "package": None} if wanted and had and wanted[1] != had[1] else {}
+
+
+@mends("cuda-runtime-library-missing")
+def image_that_brings_it(
+    knew: Params, shown: Symptom = seen("dockerfile-names-an-image-of-nvidia"), other: Symptom | None = seen("containerfile-named")
+) -> Params:
+    """The Dockerfile's own base with the cuDNN that is asked for."""
+    library = library_of(_lib(knew))
+    if library is None or not library[0].suffix_from or not library[1]:
+        return {}
+    base = image_with_cudnn(library[1], str(shown.cuda), str(shown.flavour).replace("base", "runtime"), str(shown.os))
+    told = {
+        "base": base,
+        "old_base": shown.image,
+        "brings": f"cuDNN {library[1]}",
+        "recipe": "Dockerfile" if other is None else "Containerfile",
+    }
+    return told if base and base not in str(shown.image) else {}

@@ -151,8 +151,15 @@ def _debian(distribution: str) -> bool:
 
 
 @mends("wsl-linux-driver-inside")
-def packages_by_their_names(knew: Params, system: Distribution | None = None) -> Params:
-    """Where no package is listed, whatever the package manager has by such names; a library without a package is set aside."""
+def packages_by_their_names(
+    knew: Params,
+    system: Distribution | None = None,
+    typed: Symptom | None = seen("wsl-driver-utils-installed", "wsl-driver-package-installed"),
+) -> Params:
+    """Where no package is listed, whatever the package manager has by such names; a library without a package is set aside.
+
+    Of a package that somebody installed no single library is: its tools and the others of its libraries would stay.
+    """
     path = str(knew.get("path") or "")
     foreign = path.startswith("/") and not path.startswith(wsl.library_folder())
     debian = system is None or _debian(str(system.get("id") or ""))
@@ -160,6 +167,7 @@ def packages_by_their_names(knew: Params, system: Distribution | None = None) ->
         "packages": None,
         "pattern": wsl.shadow_pattern() if debian else None,
         "path": path if foreign else None,
+        "aside": path if foreign and typed is None else None,
         "searched": None if debian else "nvidia",
     }
 
@@ -175,4 +183,4 @@ def packages_to_remove(
         return {}  # what it brought is not listed, and stays where it alone goes
     with_toolkit = toolkit is not None or any(package.name == "nvidia-cuda-toolkit" for package in packages)
     found = {"packages" if with_toolkit else "bare": ",".join(names), "toolkit": "toolkit" if with_toolkit else None}
-    return {"pattern": None, "path": None, **found}
+    return {"pattern": None, "path": None, "aside": None, **found}
