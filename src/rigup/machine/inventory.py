@@ -171,6 +171,7 @@ LISTS: dict[type[Fact], str] = {
     kinds.UnlistedVendor: "unlisted_vendors",
     kinds.UnloadedModule: "unloaded_modules",
     kinds.Variable: "variables",
+    kinds.VulkanDriver: "vulkan_drivers",
     kinds.World: "worlds",
 }
 

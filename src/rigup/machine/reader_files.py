@@ -88,6 +88,7 @@ MODULES = (
     "traced",
     "typed",
     "unit_files",
+    "vulkan",
     "windows",
     "windows_live",
 )

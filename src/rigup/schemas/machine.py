@@ -135,6 +135,7 @@ class Machine(Struct, frozen=True, kw_only=True):
         unlisted_vendors: a maker whose cards somebody looked for on the bus by name, in vain.
         unloaded_modules: a module that somebody looked for by name among the loaded ones, in vain.
         variables: an environment variable; a value of None is known not to be set.
+        vulkan_drivers: a driver of Vulkan that is installed, for one maker's cards.
         worlds: what kind of world this is.
 
     """
@@ -206,4 +207,5 @@ class Machine(Struct, frozen=True, kw_only=True):
     unlisted_vendors: Facts | UnsetType = UNSET
     unloaded_modules: Facts | UnsetType = UNSET
     variables: Facts | UnsetType = UNSET
+    vulkan_drivers: Facts | UnsetType = UNSET
     worlds: Facts | UnsetType = UNSET

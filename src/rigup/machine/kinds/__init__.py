@@ -19,6 +19,7 @@ from rigup.machine.kinds.drivers import (
     ModuleParameter,
     Toolkit,
     UnloadedModule,
+    VulkanDriver,
 )
 from rigup.machine.kinds.firmware import Firmware
 from rigup.machine.kinds.programs import JobRequest, Launch, Symptom
@@ -120,5 +121,6 @@ __all__ = [
     "UnlistedVendor",
     "UnloadedModule",
     "Variable",
+    "VulkanDriver",
     "World",
 ]

@@ -33,6 +33,13 @@ class KernelModule(Fact, keys=("name",), scope=MACHINE):
         super().absorb(fields)
 
 
+class VulkanDriver(Fact, keys=("name", "vendor")):
+    """A driver of Vulkan that is installed, for one maker's cards."""
+
+    name: str  # of its manifest, or of the package that brings it
+    vendor: str  # amd, intel, nvidia, nouveau, windows (in a WSL), guest (of a virtual machine), board, software (llvmpipe)
+
+
 class UnloadedModule(Fact, keys=("name",), scope=MACHINE):
     """A module that somebody looked for by name among the loaded ones, in vain."""
 

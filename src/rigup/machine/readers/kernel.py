@@ -30,3 +30,9 @@ def kernel_log(_: Text) -> Statements:
 def kernel_journal(_: Text) -> Statements:
     """The same log as the journal keeps it, for those who may not read the kernel's; asked side by side."""
     yield from ()
+
+
+@reads(Symptom, inputs=[Run(("vcgencmd", "get_throttled"), says=r"^throttled=0x")], matched="program")
+def board_firmware(_: Text) -> Statements:
+    """What a Raspberry Pi's firmware tells of voltage and heat, now and since the start; for its symptoms alone."""
+    yield from ()

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.causes.memory_sizes import GIB
 from rigup.diagnosis.rule import Params, Verdict, mends, one, seen, text_rule
-from rigup.machine.kinds import Memory, Platform, Symptom
+from rigup.machine.kinds import Gpu, Memory, Platform, Symptom
 
 
 @text_rule("host-memory-exhausted", "likely")
@@ -20,11 +20,14 @@ def what_is_to_be_less(
         "llama-was-refused-main-memory", "ollama-wants-more-of-the-systems-memory", "ollama-names-what-was-killed"
     ),
     job: Symptom | None = seen("oom-kill-in-job-step", "slurm-ended-it-for-memory"),
-    wsl: Platform | None = one(wsl=2),
+    platform: Platform | None = one(wsl=2),
+    spoken: Symptom | None = seen("prompt-of-linux-on-a-machine-named-by-windows", tag="wsl-spoken-of"),
     loader: Symptom | None = seen("worker-killed-for-memory"),
     asked: Symptom | None = seen("job-asks-for-main-memory"),
     line: Symptom | None = seen("script-asks-for-main-memory"),
-    moved: Symptom | None = seen("model-is-moved-after-loading", "killed-while-shards-were-loaded"),
+    moved: Symptom | None = seen("model-is-moved-after-loading"),
+    shards: Symptom | None = seen("killed-while-shards-were-loaded"),
+    card: Gpu | None = one(vendor="nvidia"),
     none: Symptom | None = seen(tag="no-gpu-told"),
     memory: Memory | None = None,
     limit: Symptom | None = seen("wslconfig-limits-memory"),
@@ -32,20 +35,24 @@ def what_is_to_be_less(
 ) -> Params:
     """A build takes memory for each file that it compiles at once, an engine for its model and its context; WSL has half of what Windows has.
 
-    A model that a program loads and then moves to the card lies whole in main memory first.
+    A model that a program loads and then moves to the card lies whole in main memory first; no card is taken for granted.
     """
+    wsl = platform or spoken
+    onto = (moved or (shards and card)) and none is None
+    own = wsl is not None and limit is None and not (job or asked)
     return {
         "jobs": "2" if compiler is not None else None,
-        "model": "smaller" if engine is not None else None,
+        "model": "smaller" if engine or (shards and not onto) else None,
         "memory": _twice(asked) if job is not None and line is None else None,
         "memory_of_script": _twice(line) if job is not None and line is not None else None,
         "had": f"{line.option}={line.amount}{line.get('unit') or ''}" if line is not None else None,
-        "workers": None if compiler or engine or moved or (wsl and not loader) else "fewer",
-        "wsl": _more_than_half(memory) if wsl is not None and limit is None else None,
+        "workers": None if compiler or engine or moved or shards or (wsl and not loader) else "fewer",
+        "wsl": _more_than_half(memory) if own else None,
+        "of_wsl": f"{memory.total / GIB:.3g} GiB" if own and memory is not None and memory.knows("total") else None,
         "limited": f"{limit.memory}{limit.unit}" if limit is not None else None,
         "raised": _above(limit, told) if limit is not None else None,
         "more": "elsewhere" if wsl is None else None,
-        "load": "from_pretrained" if moved is not None and none is None else None,
+        "load": "from_pretrained" if onto else None,
     }
 
 
