@@ -124,3 +124,22 @@ def test_amdkfd_tells_what_each_process_has():
     assert (held.pid, held.memory) == (4120, 20 * 2**30)
     assert list(read(Text("/sys/class/kfd/kfd/proc/4120/vram_28651", "0\n"))) == []
     assert list(read(Text("/sys/class/kfd/kfd/proc/self/vram_1", "12\n"))) == []
+
+
+def test_a_program_that_is_halted_is_told_with_those_above_it(monkeypatch):
+    monkeypatch.setattr(nvml, "_is_the_machines", lambda: True)
+    halted = subprocess.Popen([sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"])
+    try:
+        os.waitpid(halted.pid, os.WUNTRACED)
+        assert nvml._stopped(halted.pid) == [halted.pid]
+        assert nvml._stopped(os.getpid()) == []
+    finally:
+        halted.kill()
+        halted.wait()
+
+
+def test_halted_programs_are_a_fact():
+    row = "31822, python3, 22426 MiB, 0, C, 1002, 31780+31822"
+    table = ", ".join(nvml.PROCESS_COLUMNS) + "\n" + row + "\n"
+    process = next(fact for fact in READERS["nvidia_csv"].read(Text("nvml", "\n" + table)) if isinstance(fact, GpuProcess))
+    assert process.stopped == ["31780", "31822"]

@@ -25,7 +25,7 @@ COLUMNS = (
     "utilization.gpu [%]",
     "clocks_event_reasons.active",
 )
-PROCESS_COLUMNS = ("pid", "process_name", "used_gpu_memory [MiB]", "gpu_index", "type", "uid")
+PROCESS_COLUMNS = ("pid", "process_name", "used_gpu_memory [MiB]", "gpu_index", "type", "uid", "stopped")
 
 
 def rows(nvml: Any) -> list[list[str]]:
@@ -81,7 +81,8 @@ def process_rows(nvml: Any) -> list[list[str]]:
         for kind, process in [*(("C", process) for process in computing), *(("G", process) for process in drawing)]:
             memory = str(process.usedGpuMemory // 2**20) + " MiB" if process.usedGpuMemory else "[N/A]"
             name, owner = _whose(process.pid) if outside else ("", "")
-            row = [str(process.pid), name or "[N/A]", memory, str(index), kind, owner or "[N/A]"]
+            halted = "+".join(map(str, _stopped(process.pid))) if outside else ""
+            row = [str(process.pid), name or "[N/A]", memory, str(index), kind, owner or "[N/A]", halted or "[N/A]"]
             found.setdefault((process.pid, index), row)
     return list(found.values())
 
@@ -112,6 +113,16 @@ def _whose(pid: int) -> tuple[str, str]:
             return file.read().strip().replace(",", " "), str(os.stat(f"/proc/{pid}").st_uid)
     except OSError:
         return "", ""
+
+
+def _stopped(pid: int) -> list[int]:
+    """A process that Ctrl+Z or SIGSTOP has halted (state T of proc_pid_stat), behind those above it that were halted with it."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, parent = file.read().rpartition(b")")[2].split()[:2]
+    except (OSError, ValueError):
+        return []
+    return [*_stopped(int(parent)), pid] if state == b"T" else []
 
 
 def _ask(nvml: Any, ask: Callable[[], Any]) -> Any:

@@ -39,6 +39,7 @@ FORMS = {
 _OF_KIND = {
     ("end-stopped-job", "job"): r"\d{1,3}",
     ("end-stopped-processes", "pids"): r"\d{1,8}",
+    ("end-suspended-program", "pids"): r"\d{1,8}",
     ("mount-boot", "partition"): r"[a-z0-9]{1,30}",
     ("set-module-option", "value"): r"[A-Za-z0-9_,:.+/=-]{1,200}",
     **{

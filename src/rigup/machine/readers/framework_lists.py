@@ -54,6 +54,16 @@ def cards_of_a_framework(text: Text) -> Statements:
             yield from draft.facts("vendor", "runtime_index", "pci_address")
 
 
+@reads(adds=(Gpu,), marks=(" nGpus ",), rank=0)
+def cards_that_nccl_tests_left_out(text: Text) -> Statements:
+    """`# nThread 1 nGpus 8`: each process has so many, also where who pastes the list shortens it."""
+    listed, count = list(text.each(_NCCL_TESTS)), text.first(r"^# nThread 1 nGpus (?P<count>\d{1,2}) ")
+    if listed and count and len({hit["name"] for hit in listed}) == 1:
+        for index in sorted(set(range(int(count["count"]))) - {int(hit["index"]) for hit in listed}):
+            name = str(known_value(listed[0]["name"].removeprefix("NVIDIA NVIDIA")))
+            yield listed[0].states(Gpu, vendor=vendor_of(name) or "nvidia", name=name, runtime_index=index)
+
+
 @reads(adds=(Gpu,), marks=("cudaDev ", "LOCAL_RANK: "), rank=0)
 def cards_of_ranks(text: Text) -> Statements:
     """NCCL's `cudaDev 1 nvmlDev 1 busId 65000 … Init COMPLETE` of the ranks on one machine; those that Lightning's processes see, of which it names the first."""

@@ -10,6 +10,7 @@ from rigup.machine.texts import Text
 _ROW = r"^[> \t]{0,20}\| {1,8}(?P<gpu>\d{1,2}) {1,20}(?:(?:N/A|\d{1,2}) {1,20}){0,2}(?P<pid>\d{1,8}) {1,20}(?P<type>[CGM][+CGM]{0,3}) {1,20}(?P<name>\S[^|\n]{0,90}?) {1,60}(?P<memory>\d{1,7}) ?MiB \|"
 _CSV = r"^(?:GPU-[\w-]{8,40}, )?(?P<pid>\d{1,8}), (?P<name>[^,\n]{1,200}), (?P<memory>\d{1,7}) MiB[ \t]*$"
 _GPUSTAT = r"(?P<owner>[a-z_][\w.-]{0,31}):(?P<name>[\w./+-]{1,60})/(?P<pid>\d{1,8})\((?P<memory>\d{1,7})M\)"
+_SHOWPIDS = r"^[ \t]{0,8}(?P<pid>\d{2,8})[ \t]{1,20}(?P<name>\S[^\n\t]{0,60}?)[ \t]{1,30}\d{1,2}[ \t]{1,20}(?P<memory>\d{1,14})[ \t]{1,20}\d{1,14}[ \t]{1,20}\S"
 _PS = r"^(?:USER|UID)[ \t]{1,30}PID\b[^\n]{0,120}\n(?P<rows>(?:[a-z_][\w.+-]{0,31}[ \t]{1,20}\d{1,8}\b[^\n]{0,600}(?:\n|$)){1,40})"
 
 
@@ -36,10 +37,18 @@ def processes_of_the_driver(text: Text) -> Statements:
         yield hit.states(GpuProcess, pid=int(hit["pid"]), name=_program(hit["name"]), memory=size(hit["memory"], "m"), owner=hit["owner"])
 
 
+@reads(marks=("VRAM USED",), adds=(GpuProcess,), rank=0)
+def processes_of_rocm_smi(text: Text) -> Statements:
+    """`20117  python3  1  23622320128  0  0`, of rocm-smi --showpids: bytes."""
+    for hit in text.each(_SHOWPIDS):
+        name = {} if hit["name"] == "UNKNOWN" else {"name": _program(hit["name"])}
+        yield hit.states(GpuProcess, pid=int(hit["pid"]), memory=int(hit["memory"]), **name)
+
+
 @reads(marks=("USER", "UID"), adds=(GpuProcess,), rank=0)
 def owners_of_processes(text: Text) -> Statements:
     """`ps -o user,pid,…`, `ps aux`: whose a process is that the text lists on a card."""
-    known = {int(hit["pid"]) for form in (_ROW, _CSV, _TAKEN) for hit in text.each(form)}
+    known = {int(hit["pid"]) for form in (_ROW, _CSV, _TAKEN, _SHOWPIDS) for hit in text.each(form)}
     for block in text.each(_PS):
         start = block.match.start("rows")
         for hit in text.each(r"^(?P<owner>[a-z_][\w.+-]{0,31})[ \t]{1,20}(?P<pid>\d{1,8})\b"):
@@ -53,7 +62,7 @@ _STOPPED = r"^[ \t]{0,12}(?:[a-z_][\w.+-]{0,31}[ \t]{1,20})?(?P<pid>\d{1,8})[ \t
 @reads(marks=("stat", "STAT", " T"), adds=(GpuProcess,), rank=0)
 def processes_that_were_stopped(text: Text) -> Statements:
     """`48377 48211 Tl 01:12:21 VLLM::EngineCore` of ps: a process of the card that Ctrl+Z, or a signal, has halted."""
-    known = {hit["pid"] for form in (_ROW, _CSV, _TAKEN) for hit in text.each(form)}
+    known = {hit["pid"] for form in (_ROW, _CSV, _TAKEN, _SHOWPIDS) for hit in text.each(form)}
     halted = {hit["pid"]: hit for hit in text.each(_STOPPED)} if known else {}
     for pid, hit in halted.items():
         if pid in known:
@@ -61,7 +70,7 @@ def processes_that_were_stopped(text: Text) -> Statements:
             yield hit.states(GpuProcess, pid=int(pid), stopped=[*also, pid])
 
 
-_NVML = r"^(?P<pid>\d{1,8}), (?P<name>[^,\n]{1,64}), (?:(?P<memory>\d{1,7}) MiB|\[N/A\]), (?P<gpu>\d{1,3}), (?P<type>[CG]), (?:(?P<uid>\d{1,10})|\[N/A\])$"
+_NVML = r"^(?P<pid>\d{1,8}), (?P<name>[^,\n]{1,64}), (?:(?P<memory>\d{1,7}) MiB|\[N/A\]), (?P<gpu>\d{1,3}), (?P<type>[CG]), (?:(?P<uid>\d{1,10})|\[N/A\])(?:, (?:(?P<stopped>[\d+]{1,60})|\[N/A\]))?$"
 
 
 def processes_of_nvml(text: Text) -> Statements:
@@ -71,6 +80,7 @@ def processes_of_nvml(text: Text) -> Statements:
             "name": hit["name"],
             "memory": size(hit["memory"], "m") if hit["memory"] else None,
             "owner": "uid " + hit["uid"] if hit["uid"] else None,
+            "stopped": hit["stopped"].split("+") if hit["stopped"] else None,
         }
         known = {field: value for field, value in fields.items() if value not in (None, "[N/A]")}
         yield hit.states(GpuProcess, pid=int(hit["pid"]), gpu=int(hit["gpu"]), graphics=hit["type"] == "G", **known)

@@ -10,10 +10,11 @@ ENGINE_DEFAULT = 64 * 2**20  # what docker and podman give /dev/shm
 
 @rule("shm-too-small")
 def engines_default_and_a_crash(
-    shared: SharedMemory, _error: Symptom = seen("dataloader-bus-error", "shm-segment-failed", "torch-shm-file-failed")
+    shared: SharedMemory, error: Symptom = seen("dataloader-bus-error", "shm-segment-failed", "torch-shm-file-failed")
 ) -> Verdict:
-    """The size tells why."""
-    return (shared.total <= ENGINE_DEFAULT or shared.get("free") == 0) and {"size": f"{shared.total // 2**20} MiB"}
+    """The size tells why, and the message who asked for more."""
+    found = {"size": f"{shared.total // 2**20} MiB", **({"library": "NCCL"} if error.id == "shm-segment-failed" else {})}
+    return (shared.total <= ENGINE_DEFAULT or shared.get("free") == 0) and found
 
 
 @text_rule("shm-too-small", "likely")

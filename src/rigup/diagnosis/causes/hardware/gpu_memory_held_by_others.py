@@ -102,6 +102,12 @@ def memory_stays_when_its_process_is_gone(
     return {"told": statement.id, "gone": gone.id}
 
 
+@rule("gpu-memory-held-by-others", "likely")
+def program_is_halted_and_keeps_its_memory(process: GpuProcess) -> Verdict:
+    """Ctrl+Z, or a signal, has halted a program that has gigabytes of a card: they come back only when it ends."""
+    return bool(process.get("stopped")) and int(process.get("memory") or 0) > _MUCH
+
+
 @text_rule("gpu-memory-held-by-others", "likely")
 def tensorflow_gets_a_rest_of_a_full_card(gpu: Gpu, device: Symptom = seen("tensorflow-made-a-device")) -> Verdict:
     """TensorFlow takes nearly all that is free, and that is little of a card which is full."""
@@ -344,16 +350,23 @@ def model_that_ollama_holds(knew: Params, loaded: Every[Symptom] = every(Symptom
     return {"loaded": models.pop(), "ollama": None, "share_beside": knew.get("share")}
 
 
+_HALTED: Params = {"halted": "halted", "unknown": None, "share": None, "node": None, "index": None}
+
+
+@mends("gpu-memory-held-by-others")
+def what_somebody_suspended(knew: Params, _said: Symptom = seen("suspended-in-words")) -> Params:
+    """Ctrl+Z ends nothing: such a program keeps its memory, will not end by itself, and hears a plain kill only when it goes on."""
+    return {**_HALTED, **({"suspended": knew["unknown"]} if knew.get("unknown") else {"suspended_here": "shell"})}
+
+
 @mends("gpu-memory-held-by-others")
 def what_was_only_stopped(processes: Every[GpuProcess] = every(GpuProcess), job: Symptom | None = seen("shell-job-is-stopped")) -> Params:
-    """Ctrl+Z ends nothing: such a program keeps its memory, will not end by itself, and hears a plain kill only when it goes on."""
+    """The same where the shell, or the state of its process, tells it."""
     holders = [process for process in processes if process.get("memory") and not process.get("graphics")]
     most = max(holders, key=lambda process: int(process.memory), default=None)
-    if most is None:
-        return {}
-    name = str(most.get("name") or "").lower().partition(":")[0]
-    own = job if job is not None and name and name in str(job.command).lower() else None
-    if own is None and not most.get("stopped"):
-        return {}
-    stopped = {"job": own.job} if own is not None else {"stopped": ",".join(most.stopped)}
-    return {**stopped, "unknown": None, "share": None, "node": None, "index": None}
+    name = str((most.get("name") if most else None) or "").lower().partition(":")[0].rstrip(".0123456789")
+    if job is not None and name and name in str(job.command).lower():
+        return {**_HALTED, "job": job.job, "suspended": None}
+    if most is not None and most.get("stopped"):
+        return {**_HALTED, "stopped": ",".join(most.stopped), "suspended": None}
+    return {}

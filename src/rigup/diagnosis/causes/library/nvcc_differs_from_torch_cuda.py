@@ -3,11 +3,11 @@
 import re
 
 from rigup.diagnosis.rule import Every, Params, Passes, Verdict, every, mends, one, seen, text_rule
-from rigup.knowledge.cuda import toolkits_knowing, version_key
+from rigup.knowledge.cuda import cuda_of_driver, toolkits_knowing, version_key
 from rigup.knowledge.cuda_libraries import toolkit_on_windows
 from rigup.knowledge.cuda_toolkits import conda_toolkit
 from rigup.knowledge.torch_builds import build, companions, index_url, variants_of
-from rigup.machine.kinds import Platform, PythonEnv, Symptom, Toolkit, Torch
+from rigup.machine.kinds import Driver, Package, Platform, PythonEnv, Symptom, Toolkit, Torch
 
 _ENVIRONMENT = re.compile(r"/(?:[\w.-]+/){1,8}envs/[\w.-]+")
 
@@ -87,11 +87,21 @@ def environment_of_conda(
 
 
 @mends("nvcc-differs-from-torch-cuda")
-def torch_of_the_toolkit(knew: Params, torch: Torch, nvcc: Symptom | None = seen("nvcc-answers")) -> Params:
-    """The other way round: the same torch as a build for the toolkit that is there, where there is one."""
+def torch_of_the_toolkit(
+    knew: Params,
+    torch: Torch,
+    nvcc: Symptom | None = seen("nvcc-answers"),
+    vision: Package | None = one(name="torchvision"),
+    driver: Driver | None = one(vendor="nvidia"),
+) -> Params:
+    """The other way round: the same torch as a build for the toolkit that is there, where there is one and the driver carries its major."""
     have = str(knew.get("have") or (nvcc.get("version") if nvcc else "") or "")
     release = str(torch.version).partition("+")[0]
     variant, friends = "cu" + have.replace(".", ""), companions(release)
-    if not have or friends is None or variant not in variants_of(release):
+    carried = cuda_of_driver(str(driver.version)) if driver is not None and driver.knows("version") else None
+    carries = carried is None or version_key(carried)[:1] >= version_key(have)[:1]
+    if not have or not carries or friends is None or variant not in variants_of(release):
         return {}
+    if vision is None:
+        return {"torch_alone": f"torch=={release}+{variant}", "index": index_url(variant)}
     return {"release": release, "index": index_url(variant), "torchvision": friends.torchvision}
