@@ -20,8 +20,6 @@ from rigup.machine.texts import Text
 from rigup.schemas.doctor import AnsweredQuestion
 from rigup.schemas.shared import Finding
 
-_DENIAL = lazy_regex(r"\A(?:No|Нет|[不没沒]\w{0,3})[,:.，：。]\s*")
-_LOWER = lazy_regex(r"\A[a-zа-яё]{1,40}\b")  # what has capitals in it is a name, and stays as it is
 _BLANK = lazy_regex(r"(?<=[。？！]) ")  # Chinese sentences follow each other without one
 _OUTPUT = 200  # characters of an output that is taken out of its text
 _MOST_ANSWERS = 3
@@ -142,15 +140,8 @@ def _answer(asked: Asked, facts: Facts, found: tuple[Finding, ...]) -> AnsweredQ
     sentence = _BLANK.sub("", " ".join([*shown, *([general] if general else [])]))
     lines = row.lines if told is None or told.lines is None else told.lines
     outright = row.last or bool(row.causes) or is_question(asked.sentence)  # who suspects a fault asks whether it is one
-    sentence = sentence if outright else _without_denial(sentence)
     answer = AnsweredQuestion(id=row.id, asked=asked.sentence, answer=sentence, commands=_commands(row, lines, seen), outright=outright)
     return answer if sentence else None
-
-
-def _without_denial(sentence: str) -> str:
-    """An answer to nobody's question: without a No at its head, in any language."""
-    told = _DENIAL.sub("", sentence)
-    return told if told == sentence else _LOWER.sub(lambda word: word[0].capitalize(), told, count=1)
 
 
 def _first(templates: list[str], seen: Look) -> str:
