@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from rigup import plugins
-from rigup.diagnosis.at_work import RUNS, SHOWN_TO_WORK, SPOILT, is_at_work, is_undecided, words_of
+from rigup.diagnosis.at_work import DEVICE_UNTOLD, RUNS, SHOWN_AT_WORK, SHOWN_TO_WORK, SPOILT, is_at_work, is_undecided, words_of
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.wording import answered, filled, fullest, in_vain_of, meaning_of
@@ -195,13 +195,20 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
     if not facts.pasted or any(finding.severity != "note" and not is_guess(finding) for finding in findings):
         return []
     rows = [row for row in signatures_of(heard_in(facts)) if row.meaning and _is_told(row, facts)]
-    return [
-        HarmlessMessage(
-            symptom=row.id, program=row.program, said=words_of(row, symptom), meaning=_(row.meaning), works=row.id in SHOWN_TO_WORK
+    told: dict[tuple[str, bool], HarmlessMessage] = {}
+    for row in sorted(rows, key=lambda row: row.id in RUNS):  # what proves more of a line is told of it
+        said = words_of(row, facts.heard(row.id)[0])
+        message = HarmlessMessage(
+            symptom=row.id, program=row.program, said=said, meaning=_meaning(row, facts), works=row.id in SHOWN_TO_WORK
         )
-        for row in rows
-        for symptom in facts.heard(row.id)[:1]
-    ]
+        told.setdefault((said, message.works), message)
+    return list(told.values())
+
+
+def _meaning(row: Signature, facts: Facts) -> str:
+    """What a message means; of work whose device it does not name that too, unless something else shows a GPU at work."""
+    untold = row.id in DEVICE_UNTOLD and SHOWN_AT_WORK.isdisjoint(facts.ids)
+    return " ".join([_(row.meaning), *([_("Which device computes this line does not say.")] if untold else [])])
 
 
 def _is_told(row: Signature, facts: Facts) -> bool:

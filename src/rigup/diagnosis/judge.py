@@ -33,11 +33,12 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     rules = (*rules_for(facts.of, symptom_ids, facts.pasted), *rows, *rules_of_table(symptom_ids))
     findings = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
     if facts.pasted:
-        from rigup.diagnosis.ruled_out import gainsaid, is_hearsay
+        from rigup.diagnosis.ruled_out import gainsaid, is_hearsay, is_of_another_backend
 
         against = gainsaid(facts)
         doubted = [found for found in findings if found.cause in against or is_hearsay(found, facts)]
         findings = [finding for finding in findings if finding.confidence == "certain" or finding not in doubted]
+        findings = [finding for finding in findings if not is_of_another_backend(finding, facts)]
     roots = folded(merged(findings))
     if facts.pasted and facts.heard("machine-only-builds"):
         _need_no_card(roots)

@@ -15,6 +15,7 @@ _OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 _IN_WORDS = {"linux": wordings(tag="linux-in-words"), "windows": wordings(tag="windows-in-words"), "macos": ("mac-named", "macos-named")}
 _PROCESSORS_CHIP = ("small-chip-named", "torch-names-integrated-graphics", "comfyui-names-its-chip")
 _CONTAINERS = wordings(tag="container-spoken-of")
+_OTHER_BACKENDS, _ROCM = wordings(tag="other-backend-used"), wordings(tag="rocm")
 _DRAWS = "intel-drawing-chip-named"
 
 
@@ -58,6 +59,13 @@ def is_hearsay(finding: Finding, facts: Facts) -> bool:
         return False
     said = {line.fact.removeprefix("symptom ") for line in finding.evidence if line.fact.startswith("symptom ")}
     return bool(said) and all(row.program in PEOPLE for row in signatures_of(said))
+
+
+def is_of_another_backend(finding: Finding, facts: Facts) -> bool:
+    """Whether the card alone brings up ROCm, of which nobody speaks, where another backend is used; a message of ROCm's own is more than possible."""
+    if finding.row.family != "rocm" or finding.confidence != "possible" or any(torch.get("hip") for torch in facts.of(Torch)):
+        return False
+    return bool(facts.heard(*_OTHER_BACKENDS)) and not facts.heard(*_ROCM)
 
 
 def _torch_is_for_cards(facts: Facts) -> bool:

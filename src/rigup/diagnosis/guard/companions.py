@@ -17,7 +17,7 @@ def with_the_audio_that_is_there(steps: list[Step], setting: Setting) -> list[St
 
     It ended before torch did: who needs it gets the newest torch that has one of its own.
     """
-    if not setting.audio:
+    if "torchaudio" not in setting.on_torch:
         return steps
     changed = [_with_audio(step, setting) for step in steps]
     was = next((step.params["torch"] for step in steps if step.kind == "install-torch"), "")
@@ -67,7 +67,7 @@ def _newest_with_audio(variant: str, setting: Setting) -> TorchBuild | None:
 
 def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> list[Step]:
     """xformers is compiled for one release of torch: the old one fails beside a new one, and torch does without."""
-    if not setting.xformers or not any(step.kind in _TORCHS for step in steps):
+    if "xformers" not in setting.on_torch or not any(step.kind in _TORCHS for step in steps):
         return steps
     return [*steps, make("remove-compiled-for-torch", {"packages": "xformers"})]
 

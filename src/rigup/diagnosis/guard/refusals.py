@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.directml import torch_of_directml
 from rigup.knowledge.gpus import driver_branch_for, last_branches
 from rigup.knowledge.torch_builds import builds
 from rigup.steps import Step
@@ -84,6 +85,12 @@ def build_that_there_is_not(step: Step, setting: Setting) -> bool:
     return not any(row.torch == step.params["torch"] and row.variant == variant for row in builds(system))
 
 
+def torch_under_directml(step: Step, setting: Setting) -> bool:
+    """torch-directml runs on the torch that it pins, and on no other."""
+    exchanged = step.kind in ("install-torch", "install-torch-with-audio") and step.params["torch"] not in torch_of_directml()
+    return exchanged and "torch-directml" in setting.on_torch
+
+
 def variable_of_another_maker(step: Step, setting: Setting) -> bool:
     """What CUDA's or ROCm's programs read says nothing to another maker's."""
     maker = "apple" if setting.system == "macos" else setting.vendor
@@ -111,6 +118,7 @@ REFUSALS: tuple[Callable[[Step, Setting], bool], ...] = (
     modules_of_linux_on_windows,
     tools_of_unix_on_windows,
     build_that_there_is_not,
+    torch_under_directml,
     variable_of_another_maker,
     toolkit_that_is_there,
     tool_of_nvidia_for_another_card,

@@ -36,12 +36,14 @@ from rigup.machine.store import Facts
 
 _BRANCH = lazy_regex(r"([2-9]\d\d)\.\d")
 _BRANCH_IN_PATH = lazy_regex(r"\bnvidia/([2-9]\d\d)\.\d")
-_VENV = wordings(tag="venv-shown")
-_CONDA = wordings(tag="conda-shown")
+_VENV, _CONDA = wordings(tag="venv-shown"), wordings(tag="conda-shown")
 _NODES = wordings(tag="cluster-node-shown slurm-node-shown")
-_WITH_AUDIO = ("comfyui-named", "embedded-python-typed", "torchaudio-installed-as-typed")  # ComfyUI asks for torchaudio (requirements.txt)
-_OLD = wordings(tag="processor-before-atomics")
-_LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-words")
+_ON_TORCH = {  # ComfyUI asks for torchaudio (requirements.txt)
+    "torchaudio": ("comfyui-named", "embedded-python-typed", "torchaudio-installed-as-typed"),
+    "xformers": ("xformers-in-use",),
+    "torch-directml": wordings("directml-asked-for", "directml-used", "directml-falls-back", tag="directml-used"),
+}
+_LINUX, _WINDOWS, _OLD = (wordings(tag=tag) for tag in ("linux-in-words", "windows-in-words", "processor-before-atomics"))
 _BACKENDS = {"+xpu": "intel", "+rocm": "amd", "+cu": "nvidia"}  # as versions of torch name them
 _SPEAK_FOR = {"xpu-": "intel", "mps-": "apple"}  # beginnings of the ids of torch's own messages
 _OF_INTELS, _OTHERS_CARDS = wordings(tag="intel-asked-of-torch"), wordings(tag="nvidia-named card-named")
@@ -95,7 +97,6 @@ class Setting(NamedTuple):
         drained: the node that Slurm is shown to give no jobs any more.
         module: a card is a module on a board, and in no slot.
         cells: cells of a notebook are shown.
-        xformers: it is among the packages.
         programs: whose messages are seen: those of the finding first, others where no torch is shown.
         old_board: its processor is older than PCIe atomics.
         uv_pip: somebody installs by `uv pip`: environments of uv have no pip of their own.
@@ -106,7 +107,7 @@ class Setting(NamedTuple):
         starts: commands that start containers or jobs, as they were typed.
         runs: commands that start engines and programs which take options, likewise.
         carries: the CUDA that the NVIDIA driver carries, as "12.8"; "" where nobody tells the driver.
-        audio: torchaudio is among its packages, or among those that its program asks for.
+        on_torch: packages made for one release of torch that are there, or that its program asks for.
         framework: what computes, as programs import it, where it is not torch and the only one that is seen.
         toolkit: NVIDIA's container toolkit is installed.
 
@@ -144,11 +145,10 @@ class Setting(NamedTuple):
     conda_torch: tuple[str, ...] = ()
     service: str = ""
     pod: bool = False
-    audio: bool = False
+    on_torch: frozenset[str] = frozenset()
     toolkit: bool = False
     framework: str = ""
     cells: bool = False
-    xformers: bool = False
     programs: tuple[str, ...] = ()
     old_board: bool = False
     lent: str = ""
@@ -215,8 +215,8 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         web_ui=bool(facts.heard("webui-in-a-path")),
         module=bool(facts.heard("module-of-a-board-named")),
         cells=bool(facts.heard("notebook-cell-shown")),
-        xformers=bool(facts.heard("xformers-in-use")) or any(package.get("name") == "xformers" for package in facts.of(Package)),
-        audio=bool(facts.heard(*_WITH_AUDIO)) or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
+        on_torch=frozenset({str(package.get("name")) for package in facts.of(Package)} & set(_ON_TORCH))
+        | {name for name, ids in _ON_TORCH.items() if facts.heard(*ids)},
     )
 
 
