@@ -29,6 +29,7 @@ def what_is_to_be_less(
     memory: Memory | None = None,
     limit: Symptom | None = seen("wslconfig-limits-memory"),
     told: Symptom | None = seen("memory-of-the-machine-told"),
+    pod: Symptom | None = seen("pod-crashes-for-memory"),
 ) -> Params:
     """A build takes memory for each file that it compiles at once, an engine for its model and its context; WSL has half of what Windows has.
 
@@ -40,11 +41,11 @@ def what_is_to_be_less(
         "memory": _twice(asked) if job is not None and line is None else None,
         "memory_of_script": _twice(line) if job is not None and line is not None else None,
         "had": f"{line.option}={line.amount}{line.get('unit') or ''}" if line is not None else None,
-        "workers": None if compiler or engine or moved or (wsl and not loader) else "fewer",
+        "workers": None if compiler or engine or moved or pod or (wsl and not loader) else "fewer",
         "wsl": _more_than_half(memory) if wsl is not None and limit is None else None,
         "limited": f"{limit.memory}{limit.unit}" if limit is not None else None,
         "raised": _above(limit, told) if limit is not None else None,
-        "more": "elsewhere" if wsl is None else None,
+        "more": "elsewhere" if wsl is None and pod is None else None,
         "load": "from_pretrained" if moved is not None and none is None else None,
     }
 
