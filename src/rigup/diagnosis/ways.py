@@ -38,6 +38,7 @@ _PLAINER = (
     "write-elsewhere",
     "do-without-package",
     "run-on-the-mac",
+    "ask-for-access",
 )  # kinds of steps that say less than another of the same cause
 
 

@@ -32,6 +32,7 @@ def what_is_to_be_less(
     memory: Memory | None = None,
     limit: Symptom | None = seen("wslconfig-limits-memory"),
     told: Symptom | None = seen("memory-of-the-machine-told"),
+    pod: Symptom | None = seen("pod-crashes-for-memory"),
 ) -> Params:
     """A build takes memory for each file that it compiles at once, an engine for its model and its context; WSL has half of what Windows has.
 
@@ -46,12 +47,12 @@ def what_is_to_be_less(
         "memory": _twice(asked) if job is not None and line is None else None,
         "memory_of_script": _twice(line) if job is not None and line is not None else None,
         "had": f"{line.option}={line.amount}{line.get('unit') or ''}" if line is not None else None,
-        "workers": None if compiler or engine or moved or shards or (wsl and not loader) else "fewer",
+        "workers": None if compiler or engine or moved or shards or pod or (wsl and not loader) else "fewer",
         "wsl": _more_than_half(memory) if own else None,
         "of_wsl": f"{memory.total / GIB:.3g} GiB" if own and memory is not None and memory.knows("total") else None,
         "limited": f"{limit.memory}{limit.unit}" if limit is not None else None,
         "raised": _above(limit, told) if limit is not None else None,
-        "more": "elsewhere" if wsl is None else None,
+        "more": "elsewhere" if wsl is None and pod is None else None,
         "load": "from_pretrained" if onto else None,
     }
 
