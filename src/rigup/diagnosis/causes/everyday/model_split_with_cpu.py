@@ -1,5 +1,7 @@
 """The model does not fit into the GPU's memory: what is missing, and what can make up for it."""
 
+import re
+
 from rigup.diagnosis.rule import Params, mends, seen
 from rigup.machine.kinds import Symptom
 
@@ -15,7 +17,7 @@ def what_is_missing(
 ) -> Params:
     """A gap that no setting closes is told in figures: a smaller model, or another card. What a long context takes a shorter one frees."""
     size, cpu, context = row.get("size"), int(row.cpu), int(row.get("context") or 0)
-    if context >= _LONG:
+    if context >= _LONG and not _too_large_by_its_name(row):
         whose = "of_service" if service and int(service.tokens) == context else "of_model"
         return {"closable": row.model, "tokens": str(_USUAL), whose: str(context)}
     if not size or cpu <= _LITTLE:
@@ -24,3 +26,10 @@ def what_is_missing(
     room = float(size) - gap
     billions = round(room * _SHARE_OF_WEIGHTS / _GB_OF_A_BILLION)
     return {"size": size, "gap": f"{gap:.0f}", "room": f"{room:.0f}", "billions": str(billions)}
+
+
+def _too_large_by_its_name(row: Symptom) -> bool:
+    """Whether the weights of `gpt-oss:20b` alone take more than lies on the card: then no shorter context brings all of it there."""
+    billions = re.search(r":(\d+(?:\.\d+)?)b\b", str(row.model))
+    on_the_card = float(row.get("size") or 0) * int(row.gpu) / 100
+    return bool(billions) and float(billions[1]) * _GB_OF_A_BILLION > on_the_card * _SHARE_OF_WEIGHTS

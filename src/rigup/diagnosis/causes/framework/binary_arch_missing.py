@@ -293,7 +293,9 @@ def how_to_get_code_for_the_card(
     by_hand = program.option_vulkan if program and system != "windows" else ""
     holes = {**plain, "vulkan": "Vulkan" if program and program.vulkan and not by_hand else None, "vulkan_build": by_hand or None}
     if isa.startswith("gfx"):
-        return {**holes, "override": _override(isa, system), **_own_build(program, isa)}
+        built = _own_build(program, isa)
+        ready = {"chip": None} if holes["vulkan"] and not built.get("option") else {}  # nobody builds what comes built alone
+        return {**holes, "override": _override(isa, system), **built, **ready}
     newer = named if program and program.pypi and (not isa or (of_today(isa) and isa not in program.failing)) else None
     planned = program is not None and not program.option and (not isa or (of_today(isa) and isa not in program.failing))
     by_plan = (program.wish or None) if program and planned and not newer else None

@@ -17,7 +17,11 @@ def llama_wants_more_than_main_memory(
 def what_is_to_be_less(
     compiler: Symptom | None = seen("compiler-killed-for-memory"),
     engine: Symptom | None = seen(
-        "llama-was-refused-main-memory", "ollama-wants-more-of-the-systems-memory", "ollama-names-what-was-killed"
+        "llama-was-refused-main-memory",
+        "ollama-wants-more-of-the-systems-memory",
+        "ollama-names-what-was-killed",
+        "comfyui-named",
+        "layers-offloaded-in-part",
     ),
     job: Symptom | None = seen("oom-kill-in-job-step", "slurm-ended-it-for-memory"),
     platform: Platform | None = one(wsl=2),
