@@ -32,4 +32,4 @@ def _too_large_by_its_name(row: Symptom) -> bool:
     """Whether the weights of `gpt-oss:20b` alone take more than lies on the card: then no shorter context brings all of it there."""
     billions = re.search(r":(\d+(?:\.\d+)?)b\b", str(row.model))
     on_the_card = float(row.get("size") or 0) * int(row.gpu) / 100
-    return bool(billions) and float(billions[1]) * _GB_OF_A_BILLION > on_the_card * _SHARE_OF_WEIGHTS
+    return billions is not None and float(billions[1]) * _GB_OF_A_BILLION > on_the_card * _SHARE_OF_WEIGHTS
