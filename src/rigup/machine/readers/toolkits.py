@@ -1,9 +1,11 @@
 """Toolkits beside CUDA and ROCm themselves: cuDNN, oneAPI, and what Windows has of all of them."""
 
+import itertools
+
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import LoaderEntry, Toolkit
 from rigup.machine.reader import File, Listing, Statements, reads
-from rigup.machine.texts import Text
+from rigup.machine.texts import Hit, Text, is_typed
 
 _VERSION_OF_FILE = lazy_regex(r"\.so\.(\d{1,4}(?:\.\d{1,5}){1,3})\Z")
 
@@ -67,3 +69,19 @@ def nvcc(text: Text) -> Statements:
     hits = list(text.each(r"^[> \t]{0,12}Cuda compilation tools, release \d{1,2}\.\d{1,2}, V(?P<version>\d{1,2}\.\d{1,2}\.\d{1,4})\b"))
     if len({hit["version"] for hit in hits}) == 1:
         yield hits[0].states(Toolkit, name="cuda", version=hits[0]["version"])
+
+
+_LISTING = r"(?:^|[$#>%] ?)ls(?: -\w{1,8}){0,3} /usr/local(?:/cuda\*|/cuda-\*|/)?(?: *\| *grep [^\n|]{1,30})?[ \t]*$"
+_FOLDER = lazy_regex(r"(?<![\w./-])(?:/usr/local/)?cuda-(?P<version>\d{1,2}\.\d{1,2})/?(?=\s|\Z)")
+_MOST_LINES = 40
+
+
+@reads(adds=(Toolkit,), marks=(" /usr/local",), rank=0)
+def folders_listed(text: Text) -> Statements:
+    """`drwxr-xr-x 15 root root 4096 Apr  7 16:45 cuda-12.4`, or names alone in columns: what `ls` shows of /usr/local."""
+    for asked in text.each(_LISTING):
+        begin = asked.match.end()
+        lines = itertools.islice(text.body[begin:].lstrip("\n").splitlines(keepends=True), _MOST_LINES)
+        end = begin + 1 + sum(map(len, itertools.takewhile(lambda line: not is_typed(line), lines)))
+        for match in _FOLDER.finditer(text.body, begin, end):
+            yield Hit(text, match).states(Toolkit, name="cuda", version=match["version"], path=f"/usr/local/cuda-{match['version']}")
