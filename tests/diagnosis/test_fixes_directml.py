@@ -32,7 +32,7 @@ def test_optimizer_is_told_its_plain_form_first(titled):
         "directml-op-cpu-fallback",
         "UserWarning: The operator 'aten::lerp.Scalar_out' is not currently supported on the DML backend and will fall back to run on the CPU.\n",
     )
-    assert told[0] == "start the program with foreach=False"
+    assert told[0] == "in the program: give torch.optim.Adam the argument foreach=False"
 
 
 def test_tensorflow_places_on_the_processor_itself(titled):

@@ -49,4 +49,4 @@ def test_ranks_that_hold_as_much_as_each_other_choose_their_own_cards(mended, na
 
 def test_llama_cpp_gets_a_context_of_a_quarter(mended):
     body = "$ ./llama-server -m m.gguf -ngl 99\nllama_context: n_ctx         = 100000\nalloc_tensor_range: failed to allocate CUDA0 buffer of size 17179869184\nllama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache\n"
-    assert mended("oom-model-too-large", body)[0] == "start the program with -c 16384"
+    assert mended("oom-model-too-large", body)[0] == "start the program with -c 16384 $ ./llama-server -m m.gguf -ngl 99 -c 16384"
