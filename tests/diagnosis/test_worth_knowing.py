@@ -64,8 +64,9 @@ def test_what_somebody_believes_is_answered_under_a_head_of_its_own(paste, belie
     (answer,) = diagnose(source)["answers"]
     assert answer["asked"] == belief
     told = CliRunner().invoke(main, ["--lang", "en", "doctor", "--from", source]).output
-    assert "Worth knowing" in told
+    assert "On what was said" in told
     assert "What was asked" not in told
+    assert "Worth knowing" not in told
 
 
 def test_a_question_is_answered_under_its_own_head(paste):

@@ -274,9 +274,10 @@ def _answers(answer: Doctor) -> list[str]:
 
 
 def answers(answer: Doctor) -> list[tuple[str, list[AnsweredQuestion]]]:
-    """Heads, each with its answers: to what was asked outright, and to what somebody believes or an output shows."""
-    kinds = ((_("What was asked"), True), (_("Worth knowing"), False))
-    found = [(head, [one for one in answer.answers if one.outright == outright]) for head, outright in kinds]
+    """Heads, each with its answers: to what was asked outright, to what somebody believes, and of what an output shows."""
+    heads = (_("What was asked"), _("On what was said"), _("Worth knowing"))
+    kinds = [0 if one.outright else 1 if one.asked else 2 for one in answer.answers]
+    found = [(head, [one for one, kind in zip(answer.answers, kinds, strict=True) if kind == number]) for number, head in enumerate(heads)]
     return [(head, known) for head, known in found if known]
 
 
