@@ -114,6 +114,8 @@ def newer_kernel(distribution: str) -> Recipe | None:
 
 class _Kernels(msgspec.Struct, frozen=True):
     ids: list[str]
+    of_any_release: list[list[str]] = []
+    next_release: list[list[str]] = []
     offers: dict[str, str] = {}
     series: dict[str, str] = {}
 
@@ -127,7 +129,30 @@ def offered_kernel(distribution: str, release: str) -> str:
 def release_of_kernel(distribution: str, kernel: str) -> str:
     """The newest release of a distribution that started with a kernel of such a series ("24.04"); "" where nobody knows. Raises KnowledgeError."""
     rows = tables.rows("surroundings", "kernel", _Kernels)
-    return next((row.series.get(".".join(kernel.split(".")[:2]), "") for row in rows if distribution in row.ids), "")
+    return next((row.series.get(_series(kernel), "") for row in rows if distribution in row.ids), "")
+
+
+def kernel_of_any_release(distribution: str, kernel: str) -> list[list[str]]:
+    """How the newest kernel is installed where the running one is of two releases: that with which one began, and the last for the one before.
+
+    Empty where its series tells the release. Raises KnowledgeError.
+    """
+    rows = (row for row in tables.rows("surroundings", "kernel", _Kernels) if distribution in row.ids)
+    return next((row.of_any_release for row in rows if any(_is_last_of(row, release, kernel) for release in row.offers)), [])
+
+
+def next_release(distribution: str) -> list[list[str]]:
+    """How a distribution is upgraded to its next release; empty where nobody knows. Raises KnowledgeError."""
+    return next((row.next_release for row in tables.rows("surroundings", "kernel", _Kernels) if distribution in row.ids), [])
+
+
+def _is_last_of(row: _Kernels, release: str, kernel: str) -> bool:
+    """Whether the kernel is the newest of a release, and the first of a later one."""
+    return row.offers[release] == _series(kernel) and row.series.get(_series(kernel), release) != release
+
+
+def _series(kernel: str) -> str:
+    return ".".join(kernel.split(".")[:2])
 
 
 def _by_family(array: str, distribution: str) -> Recipe | None:

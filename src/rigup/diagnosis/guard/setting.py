@@ -7,11 +7,12 @@ from typing import NamedTuple
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.account import groups_of, root_in
 from rigup.diagnosis.guard.interpreter import interpreter
+from rigup.diagnosis.guard.software import framework_of, programs_of, project_of, torch_of_conda
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.cuda import cuda_of_driver
 from rigup.knowledge.distributions import family_of_kernel
-from rigup.knowledge.doctor_tables import signatures_of
 from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.surroundings import release_of_kernel
 from rigup.machine.kinds import (
     ContainerToolkit,
     Distribution,
@@ -51,10 +52,7 @@ _OF_ANY_MAKER = lazy_regex(r"(?i)\bggml_vulkan\b|\bVulkan\d|\bvk::|\bprivateuseo
 _SHELL, _GOES_ON = wordings(tag="unix-shell-shown"), wordings(tag="work-goes-on")
 _STARTS, _RUNS = wordings(tag="start-command-typed"), wordings(tag="program-command-typed")
 _LENT = {"notebook": wordings(tag="hosted-notebook"), "container": wordings(tag="lent-container")}
-_LLAMA_TYPED = ("llama-program-typed", "llama-cpp-is-typed")
 _SLURM, _CLOUD = wordings(tag="slurm-node-shown"), wordings(tag="cloud-machine")
-_TORCHS_FAMILY = ("pytorch", "pytorch-cuda", "pytorch-mutex", "torchvision", "torchaudio", "cpuonly")
-_PROJECTS = ("uv", "poetry", "pixi", "pdm")
 _FAMILIES = {
     "debian": wordings(tag="family-of-debian"),
     "fedora": wordings(tag="family-of-fedora"),
@@ -176,7 +174,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         system="linux" if wsl or system else systems.pop() if len(systems) == 1 else _only_system(finding, facts),
         distribution=str(system.get("id")) if system else "",
         family=str(system.get("id")) if system else _family(finding, facts),
-        release=_release(system),
+        release=_release(system) or _release_that_built_the_kernel(facts),
         machine=str(platform.get("architecture") or "x86_64") if platform else "x86_64",
         kernel=str(platform.get("release") or "") if platform and platform.get("system") == "linux" else "",
         engine=_engine(facts),
@@ -197,15 +195,15 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
         uv_pip=bool(facts.heard("uv-pip-is-typed")),
-        project=_project(facts),
+        project=project_of(facts),
         carries=_carries(facts),
-        conda_torch=_torch_of_conda(facts),
+        conda_torch=torch_of_conda(facts),
         pod=bool(facts.heard("kubernetes-shown")),
         service=finding.place.process.partition("service:")[2],
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
         runs=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_RUNS))),
-        framework=_framework(facts),
-        programs=_programs(finding, facts),
+        framework=framework_of(facts),
+        programs=programs_of(finding, facts),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
         lent=_lent(facts),
@@ -218,21 +216,6 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         on_torch=frozenset({str(package.get("name")) for package in facts.of(Package)} & set(_ON_TORCH))
         | {name for name, ids in _ON_TORCH.items() if facts.heard(*ids)},
     )
-
-
-def _programs(finding: Finding, facts: Facts) -> tuple[str, ...]:
-    """By their own messages; ollama's runner speaks as llama.cpp, whose log tells nothing of who started it."""
-    own = {line.fact.removeprefix("symptom ") for line in finding.evidence}
-    names = [row.program for ids in (own, set() if facts.of(Torch) else set(facts.ids)) for row in signatures_of(ids)]
-    ollama = not facts.of(Torch) and not facts.heard(*_LLAMA_TYPED) and any(_is_of_ollama(symptom) for symptom in facts.of(Symptom))
-    named = ["llama.cpp, people"] if facts.heard("ollama-named") and not facts.of(Torch) else []
-    return tuple(dict.fromkeys(["ollama", *names] if ollama else [*(name for name in names if name != "ollama"), *named]))
-
-
-def _is_of_ollama(symptom: Symptom) -> bool:
-    """People name llama.cpp where its sign is heard, too."""
-    said = str(symptom.get("id"))
-    return said.startswith("ollama-") and (said != "ollama-named" or "ollama" in str(symptom.fields["id"].where.text).lower())
 
 
 def _lent(facts: Facts) -> str:
@@ -253,26 +236,10 @@ def _drained(finding: Finding, facts: Facts) -> str:
     return "" if not drained else finding.place.node if finding.place.node in named else named.pop() if len(named) == 1 else ""
 
 
-def _project(facts: Facts) -> str:
-    """The tool whose command is seen; of two nobody knows which one keeps the environment."""
-    seen = [tool for tool in _PROJECTS if facts.heard(f"{tool}-project-at-work")]
-    return seen[0] if len(seen) == 1 else ""
-
-
-def _torch_of_conda(facts: Facts) -> tuple[str, ...]:
-    own = {str(package.get("name")) for package in facts.of(Package) if package.get("manager") == "conda"}
-    return tuple(name for name in _TORCHS_FAMILY if name in own) if "pytorch" in own else ()
-
-
 def _carries(facts: Facts) -> str:
     versions = {str(driver.get("version")) for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"} - {"None"}
     cuda = cuda_of_driver(versions.pop()) if len(versions) == 1 else None
     return str(cuda or "")
-
-
-def _framework(facts: Facts) -> str:
-    imported = {str(symptom.get("framework")) for symptom in facts.heard("framework-is-imported")}
-    return imported.pop() if len(imported) == 1 and not facts.of(Torch) else ""
 
 
 def _only_system(finding: Finding, facts: Facts) -> str:
@@ -288,6 +255,14 @@ def _release(system: Distribution | None) -> str:
     version = str(system.get("version") or "") if system is not None else ""
     others = [str(other.value) for other in system.others.get("version", ())] if system is not None else []
     return version if all(f"{other}.".startswith(f"{version}.") for other in others) else ""
+
+
+def _release_that_built_the_kernel(facts: Facts) -> str:
+    """Ubuntu writes into a kernel's name for which older release it was built; one that names none is of the release that began with its series."""
+    built = facts.heard("kernel-built-for-its-own-release", "kernel-built-for-an-older-release")
+    kernels = {str(symptom.get("kernel")) for symptom in built}
+    older = {str(symptom.get("release")) for symptom in built if symptom.get("release")}
+    return older.pop() if len(older) == 1 else release_of_kernel("ubuntu", kernels.pop()) if len(kernels) == 1 and not older else ""
 
 
 def _only_world(facts: Facts) -> str:

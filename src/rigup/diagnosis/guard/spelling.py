@@ -17,7 +17,15 @@ from rigup.knowledge.intel import compute_packages
 from rigup.knowledge.package_managers import backports_of, following_headers, headers_package, package_manager
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm_install import installation
-from rigup.knowledge.surroundings import container_toolkit, kernel_argument, newer_kernel, offered_kernel, release_of_kernel
+from rigup.knowledge.surroundings import (
+    container_toolkit,
+    kernel_argument,
+    kernel_of_any_release,
+    newer_kernel,
+    next_release,
+    offered_kernel,
+    release_of_kernel,
+)
 from rigup.steps import Commands, Step, make
 
 _HERE = ("here", "kernel")
@@ -126,15 +134,23 @@ def _kernel_argument(step: Step, setting: Setting) -> Commands:
     return tuple(tuple(_filled(word, holes) for word in argv) for argv in recipe.commands) if recipe else ()
 
 
-def _kernel(step: Step, setting: Setting) -> Commands:
-    """The distribution's own newer kernel, where it offers one that is new enough; a kernel's name and series tell Ubuntu's release."""
+def _kernel(step: Step, setting: Setting) -> list[Step]:
+    """The distribution's own newer kernel, or its next release where this one offers none so new; a kernel's name and series tell Ubuntu's release."""
     distribution = setting.distribution or kernels_builder(setting.kernel).like
+    recipe = newer_kernel(distribution)
+    if recipe is None or setting.wsl or step.where not in _HERE:
+        return [step]
+    if not setting.release and (shared := kernel_of_any_release(distribution, setting.kernel)):
+        return [structs.replace(step, commands=tuple(map(tuple, shared)))]
     release = setting.release or release_of_kernel(distribution, setting.kernel)
-    recipe, offered = newer_kernel(distribution), offered_kernel(distribution, release)
-    too_old = bool(offered) and version_key(offered)[:2] < version_key(step.params["version"])[:2]
-    if recipe is None or setting.wsl or too_old or (not release and any("{release}" in word for argv in recipe.commands for word in argv)):
-        return ()
-    return tuple(tuple(_filled(word, {"release": release}) for word in argv) for argv in recipe.commands)
+    offered = offered_kernel(distribution, release)
+    if offered and version_key(offered)[:2] < version_key(step.params["version"])[:2]:
+        later = make("upgrade-release", {"release": release, "version": step.params["version"]}, setting.world, setting.wsl)
+        return [structs.replace(later, commands=tuple(map(tuple, next_release(distribution))))]
+    if not release and any("{release}" in word for argv in recipe.commands for word in argv):
+        return [step]
+    commands = tuple(tuple(_filled(word, {"release": release}) for word in argv) for argv in recipe.commands)
+    return [structs.replace(step, commands=commands)]
 
 
 def _filled(word: str, holes: dict[str, str]) -> str:
@@ -202,7 +218,6 @@ def _build_for_vulkan(step: Step, setting: Setting) -> Commands:
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "set-kernel-argument": _kernel_argument,
-    "install-kernel": _kernel,
     "install-toolkit": _toolkit,
     "install-rocm-release": _rocm,
     "add-package-source": _source,
@@ -303,6 +318,7 @@ _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
     "install-driver": _branch_of_the_archive,
     "install-driver-branch": _branch,
     "install-headers": _headers,
+    "install-kernel": _kernel,
     "rebuild-modules": _headers_and_build,
     "build-modules": _headers_and_build,
     "have-nvcc": _toolkit_to_have,
