@@ -166,7 +166,7 @@ def has_own_check(fixes: list[Fix], number: int) -> bool:
 def after(fix: Fix, margin: str) -> list[str]:
     """How to see that it worked."""
     check = fix.check
-    return [*wrapped(check.title, margin), *(" " * len(margin) + "  " + command for command in typed(check.commands, check.where))]
+    return [*wrapped(check.title, margin), *(" " * columns(margin) + "  " + command for command in typed(check.commands, check.where))]
 
 
 def _users(fix: Fix) -> list[str]:
