@@ -27,6 +27,7 @@ def options(tmp_path, shown):
         (f"$ vllm serve {MODEL}", f"vllm serve {MODEL} --max-model-len 36864"),
         (f"$ vllm serve {MODEL} --max-model-len 131072 --port 80", f"vllm serve {MODEL} --port 80 --max-model-len 36864"),
         (f"$ vllm serve {MODEL} --max-model-len=131072", f"vllm serve {MODEL} --max-model-len 36864"),
+        (f"$ vllm serve --max-model-len 131072 {MODEL}", f"vllm serve {MODEL} --max-model-len 36864"),
         (f"$ CUDA_VISIBLE_DEVICES=1 vllm serve {MODEL}", f"env CUDA_VISIBLE_DEVICES=1 vllm serve {MODEL} --max-model-len 36864"),
         (f"(v) ada@box:~$ vllm serve {MODEL} \\\n  --port 80", f"vllm serve {MODEL} --port 80 --max-model-len 36864"),
         (
@@ -45,6 +46,9 @@ def test_the_option_stands_in_the_command_and_in_the_place_of_an_earlier_value(t
         "",  # nobody shows how it was started
         f"$ vllm serve {MODEL} --api-key $KEY",  # a shell would have to read it
         f"$ vllm serve {MODEL}\n$ vllm serve {MODEL} --port 80",  # one of two
+        "$ python -m vllm.collect_env",  # reports, and starts nothing
+        "$ python main.py --config a.yaml",  # somebody's own, which calls the engine
+        f"$ docker run --rm --gpus all --entrypoint bash vllm/vllm-openai:v0.10.1 -c 'vllm serve {MODEL}'",  # the shell would take it
         f"$ docker run --name llm --gpus all vllm/vllm-openai:v0.10.1 --model {MODEL}",  # the name is taken
     ],
 )

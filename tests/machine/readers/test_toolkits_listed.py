@@ -15,10 +15,12 @@ def found(body):
     [
         "$ ls /usr/local\nbin  cuda  cuda-11.8  cuda-12.4  etc\n",
         "$ ls -d /usr/local/cuda*\n/usr/local/cuda  /usr/local/cuda-11.8  /usr/local/cuda-12.4\n",
-        "ada@box:~$ ls -l /usr/local | grep cuda\n"
-        "lrwxrwxrwx  1 root root   20 Mar  2 09:10 cuda -> /usr/local/cuda-11.8\n"
-        "drwxr-xr-x 17 root root 4096 Mar  2 09:10 cuda-11.8\n"
-        "drwxr-xr-x 15 root root 4096 Apr  7 16:45 cuda-12.4\n",
+        (
+            "ada@box:~$ ls -l /usr/local | grep cuda\n"
+            "lrwxrwxrwx  1 root root   20 Mar  2 09:10 cuda -> /usr/local/cuda-11.8\n"
+            "drwxr-xr-x 17 root root 4096 Mar  2 09:10 cuda-11.8\n"
+            "drwxr-xr-x 15 root root 4096 Apr  7 16:45 cuda-12.4\n"
+        ),
     ],
 )
 def test_each_folder_is_a_toolkit(shown):

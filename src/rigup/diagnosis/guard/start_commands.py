@@ -140,7 +140,7 @@ def in_the_image(steps: list[Step], setting: Setting) -> list[Step]:
     image, engine, passing = _passing(setting)
     if not passing:
         return steps
-    steps = [_built_anew(step, image, engine) if step.kind == "change-base-image" else step for step in steps]
+    steps = [_built_anew(step, image, engine, setting) if step.kind == "change-base-image" else step for step in steps]
     own = [step for step in steps if step.where == "here"]
     pip = [step for step in own if _of_pip(step)]
     built = own if all(step in pip or step.kind == _FOLDER for step in own) else pip
@@ -160,9 +160,10 @@ def _of_pip(step: Step) -> bool:
     return bool(step.commands) and all(argv[1:4] == ("-m", "pip", "install") for argv in step.commands)
 
 
-def _built_anew(step: Step, image: str, engine: str) -> Step:
-    """The image under the name by which it is started; which folder it is built in nobody tells but the Dockerfile that is shown."""
-    return structs.replace(step, commands=(*step.commands, (engine, "build", "-t", image, "."))) if image else step
+def _built_anew(step: Step, image: str, engine: str, setting: Setting) -> Step:
+    """The image under the name by which it is started; which folder it is built in nobody tells but the Dockerfile that is shown; Windows has no sed."""
+    changed = () if setting.system == "windows" and not setting.wsl else step.commands
+    return structs.replace(step, commands=(*changed, *([(engine, "build", "-t", image, ".")] if image else [])))
 
 
 def _built_in(steps: list[Step], image: str, engine: str, python: str) -> Step:
