@@ -53,6 +53,7 @@ def _without(words: tuple[str, ...], option: str) -> tuple[str, ...]:
     gone = 0  # words that follow an option which goes
     for word in words:
         name, given = word.partition("=")[::2]
+        name = name.replace("_", "-") if name.startswith("--") else name  # vLLM takes both
         if name in takes:
             gone = takes[name] - bool(given)
         elif gone > 0:

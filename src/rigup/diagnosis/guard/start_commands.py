@@ -17,6 +17,8 @@ _SCHEDULERS = ("sbatch", "srun", "salloc")
 _STARTERS = (*ENGINES, *_SCHEDULERS, "apptainer", "singularity")
 _VERBS = ("run", "exec", "shell", "create")
 _HERE = lazy_regex(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`|%cd%|\$\{?pwd\}?")
+_OF_WINDOWS = lazy_regex(r"\.exe\b|(?<![A-Za-z])[A-Za-z]:\\")  # where a backslash parts folders
+_QUOTED = lazy_regex(r"'[^']*'|\"[^\"]*\"")
 _OF_A_SHELL = lazy_regex(r"[$`]|\\\Z")  # what a shell makes of it nobody can say
 _SIGNS = ";|&<>"  # with which a shell ends a command
 _ALL_RIGHTS = "--privileged"
@@ -214,16 +216,17 @@ def _up_to_the_image(words: tuple[str, ...]) -> tuple[str, ...]:
 def words_typed(line: str) -> tuple[str, ...]:
     """The command's words up to where a shell ends it; none where a shell would have to read them."""
     plain = _HERE.sub(".", line.replace("\\\n", " ")).strip()
-    if _OF_A_SHELL.search(plain):
+    if _OF_A_SHELL.search(plain) or "(" in _QUOTED.sub("", plain):
         return ()
     reader = shlex.shlex(plain, posix=True, punctuation_chars=_SIGNS)
     reader.whitespace_split, reader.commenters = True, ""
+    reader.escape = "" if _OF_WINDOWS.search(plain) else reader.escape
     try:
         every = list(reader)
     except ValueError:
         return ()
-    end = next((place for place, word in enumerate(every) if set(word) <= set(_SIGNS)), len(every))
-    redirects = end < len(every) and ">" in every[end] and every[end - 1].isdigit()  # `2>&1`
+    end = next((place for place, word in enumerate(every) if set(word) <= {*_SIGNS, "#"}), len(every))
+    redirects = end < len(every) and every[end - 1].isdigit() and f" {every[end - 1]}>" in plain  # `2>&1`
     return tuple(every[: end - redirects])
 
 

@@ -236,6 +236,12 @@ def release_that_paddle_names(symptom: Symptom = seen("driver-api-beside-runtime
 
 
 @mends("cuda-runtime-library-missing")
+def major_of_the_image(knew: Params, shown: Symptom = seen("dockerfile-names-an-image-of-nvidia")) -> Params:
+    """What lies in the image is of its CUDA."""
+    return {"beside": knew.get("beside") or str(shown.cuda).partition(".")[0]}
+
+
+@mends("cuda-runtime-library-missing")
 def release_that_has_it(knew: Params) -> Params:
     """The release and the package of PyPI that bring it: of several, what stands beside it decides, or what its program is built with."""
     lib = _lib(knew)
