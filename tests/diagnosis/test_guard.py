@@ -110,12 +110,22 @@ docker: Error response from daemon: could not select device driver "" with capab
     assert any(step["root"] for step in steps) is not rooted
 
 
-def test_of_two_accounts_nobody_knows_who_types(first):
-    shown = """root@node3:~# exit
-anna@node3:~$ docker run --rm --gpus all ubuntu nvidia-smi
+@pytest.mark.parametrize(
+    ("before", "prompt", "rooted"),
+    [
+        ("root@node3:~# exit", "anna@node3:~$", False),
+        ("root@node3:~# exit", "anna@node3 ~ %", False),
+        ("anna@mac ~ % ssh root@node3", "root@node3:~#", True),
+        ("anna@node3:~$ sudo -i", "root@node3:~#", True),
+    ],
+)
+def test_of_two_accounts_nobody_knows_who_types_unless_one_went_over_to_the_other(first, before, prompt, rooted):
+    shown = f"""{before}
+{prompt} nvidia-smi -L
+{prompt} docker run --rm --gpus all ubuntu nvidia-smi
 docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].
 """
-    assert any(step["root"] for fix in first(shown)["fixes"] for step in fix["steps"])
+    assert any(step["root"] for fix in first(shown)["fixes"] for step in fix["steps"]) is not rooted
 
 
 def test_nobody_joins_a_group_twice(first):

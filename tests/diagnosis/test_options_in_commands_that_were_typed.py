@@ -27,7 +27,11 @@ def options(tmp_path, shown):
         (f"$ vllm serve {MODEL}", f"vllm serve {MODEL} --max-model-len 36864"),
         (f"$ vllm serve {MODEL} --max-model-len 131072 --port 80", f"vllm serve {MODEL} --port 80 --max-model-len 36864"),
         (f"$ vllm serve {MODEL} --max-model-len=131072", f"vllm serve {MODEL} --max-model-len 36864"),
+        (f"$ vllm serve --max-model-len 131072 {MODEL}", f"vllm serve {MODEL} --max-model-len 36864"),
         (f"$ CUDA_VISIBLE_DEVICES=1 vllm serve {MODEL}", f"env CUDA_VISIBLE_DEVICES=1 vllm serve {MODEL} --max-model-len 36864"),
+        (f"$ vllm serve {MODEL} --max_model_len 131072", f"vllm serve {MODEL} --max-model-len 36864"),
+        (f"$ vllm serve {MODEL} # mine", f"vllm serve {MODEL} --max-model-len 36864"),
+        (f"$ vllm serve {MODEL} --port 8000 > log 2>&1 &", f"vllm serve {MODEL} --port 8000 --max-model-len 36864"),
         (f"(v) ada@box:~$ vllm serve {MODEL} \\\n  --port 80", f"vllm serve {MODEL} --port 80 --max-model-len 36864"),
         (
             f"$ docker run --rm --gpus all -p 80:8000 vllm/vllm-openai:v0.10.1 --model {MODEL} --max-model-len 131072",
@@ -45,6 +49,10 @@ def test_the_option_stands_in_the_command_and_in_the_place_of_an_earlier_value(t
         "",  # nobody shows how it was started
         f"$ vllm serve {MODEL} --api-key $KEY",  # a shell would have to read it
         f"$ vllm serve {MODEL}\n$ vllm serve {MODEL} --port 80",  # one of two
+        f"# vllm serve {MODEL} (does not start)",  # words about it
+        "$ python -m vllm.collect_env",  # reports, and starts nothing
+        "$ python main.py --config a.yaml",  # somebody's own, which calls the engine
+        f"$ docker run --rm --gpus all --entrypoint bash vllm/vllm-openai:v0.10.1 -c 'vllm serve {MODEL}'",  # the shell would take it
         f"$ docker run --name llm --gpus all vllm/vllm-openai:v0.10.1 --model {MODEL}",  # the name is taken
     ],
 )
@@ -58,3 +66,11 @@ def test_names_of_one_option_replace_each_other(tmp_path):
         "srv  send_error: task id = 0, error: request (9021 tokens) exceeds the available context size (4096 tokens), try increasing it\n"
     )
     assert options(tmp_path, shown) == ["./llama-server -m qwen.gguf -ngl 99 -c 16384"]
+
+
+@pytest.mark.parametrize("typed", [r".\llama-server.exe -m C:\models\q.gguf", r"bin\llama-server.exe -m C:\models\q.gguf"])
+def test_folders_of_windows_stay_parted(tmp_path, typed):
+    refused = (
+        "srv  send_error: task id = 0, error: request (9021 tokens) exceeds the available context size (4096 tokens), try increasing it\n"
+    )
+    assert options(tmp_path, f"C:\\llama>{typed} -c 4096\n{refused}") == [f"{typed} -c 16384"]

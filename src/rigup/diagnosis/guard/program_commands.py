@@ -33,23 +33,31 @@ def _asked_for(step: Step, setting: Setting) -> Step:
 
 
 def _is_the_images_own(words: tuple[str, ...]) -> bool:
-    """Whether a container's command hands options to the program that its image starts, and can be typed again: a name is taken."""
+    """Whether a container's command hands options to the program that its image starts, and can be typed again: a name is taken, and another program takes others."""
     at = image_at(words) if words[:1] and words[0] in ENGINES else -1
-    named = any(word.partition("=")[0] == "--name" for word in words[:at]) and "--rm" not in words[:at]
+    before = {word.partition("=")[0] for word in words[:at]}
+    named = "--entrypoint" in before or ("--name" in before and "--rm" not in before)
     return 0 < at < len(words) - 1 and words[at + 1].startswith("-") and not named
 
 
 def _without(words: tuple[str, ...], option: str) -> tuple[str, ...]:
     """The words without earlier values of the same options, whatever names they have."""
-    named = {word.partition("=")[0] for word in shlex.split(option) if word.startswith("-")}
-    named |= {other for names in _SAME if named.intersection(names) for other in names}
+    takes: dict[str, int] = {}
+    for word in shlex.split(option):
+        if word.startswith("-"):
+            takes[word.partition("=")[0]] = int("=" in word)
+        elif takes:
+            takes[[*takes][-1]] += 1
+    takes |= {other: takes[name] for names in _SAME for name in names if name in takes for other in names}
     kept: list[str] = []
-    of_one_gone = False
+    gone = 0  # words that follow an option which goes
     for word in words:
-        is_option = word.startswith("-") and not word.lstrip("-")[:1].isdigit()
-        if is_option:
-            of_one_gone = word.partition("=")[0] in named
-        if not of_one_gone:
+        name, given = word.partition("=")[::2]
+        name = name.replace("_", "-") if name.startswith("--") else name  # vLLM takes both
+        if name in takes:
+            gone = takes[name] - bool(given)
+        elif gone > 0:
+            gone -= 1
+        else:
             kept.append(word)
-        of_one_gone = of_one_gone and is_option and "=" not in word
     return tuple(kept)

@@ -17,6 +17,8 @@ _SCHEDULERS = ("sbatch", "srun", "salloc")
 _STARTERS = (*ENGINES, *_SCHEDULERS, "apptainer", "singularity")
 _VERBS = ("run", "exec", "shell", "create")
 _HERE = lazy_regex(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`|%cd%|\$\{?pwd\}?")
+_OF_WINDOWS = lazy_regex(r"\.exe\b|(?<![A-Za-z])[A-Za-z]:\\")  # where a backslash parts folders
+_QUOTED = lazy_regex(r"'[^']*'|\"[^\"]*\"")
 _OF_A_SHELL = lazy_regex(r"[$`]|\\\Z")  # what a shell makes of it nobody can say
 _SIGNS = ";|&<>"  # with which a shell ends a command
 _ALL_RIGHTS = "--privileged"
@@ -140,7 +142,7 @@ def in_the_image(steps: list[Step], setting: Setting) -> list[Step]:
     image, engine, passing = _passing(setting)
     if not passing:
         return steps
-    steps = [_built_anew(step, image, engine) if step.kind == "change-base-image" else step for step in steps]
+    steps = [_built_anew(step, image, engine, setting) if step.kind == "change-base-image" else step for step in steps]
     own = [step for step in steps if step.where == "here"]
     pip = [step for step in own if _of_pip(step)]
     built = own if all(step in pip or step.kind == _FOLDER for step in own) else pip
@@ -160,9 +162,10 @@ def _of_pip(step: Step) -> bool:
     return bool(step.commands) and all(argv[1:4] == ("-m", "pip", "install") for argv in step.commands)
 
 
-def _built_anew(step: Step, image: str, engine: str) -> Step:
-    """The image under the name by which it is started; which folder it is built in nobody tells but the Dockerfile that is shown."""
-    return structs.replace(step, commands=(*step.commands, (engine, "build", "-t", image, "."))) if image else step
+def _built_anew(step: Step, image: str, engine: str, setting: Setting) -> Step:
+    """The image under the name by which it is started; which folder it is built in nobody tells but the Dockerfile that is shown; Windows has no sed."""
+    changed = () if setting.system == "windows" and not setting.wsl else step.commands
+    return structs.replace(step, commands=(*changed, *([(engine, "build", "-t", image, ".")] if image else [])))
 
 
 def _built_in(steps: list[Step], image: str, engine: str, python: str) -> Step:
@@ -213,16 +216,17 @@ def _up_to_the_image(words: tuple[str, ...]) -> tuple[str, ...]:
 def words_typed(line: str) -> tuple[str, ...]:
     """The command's words up to where a shell ends it; none where a shell would have to read them."""
     plain = _HERE.sub(".", line.replace("\\\n", " ")).strip()
-    if _OF_A_SHELL.search(plain):
+    if _OF_A_SHELL.search(plain) or "(" in _QUOTED.sub("", plain):
         return ()
     reader = shlex.shlex(plain, posix=True, punctuation_chars=_SIGNS)
     reader.whitespace_split, reader.commenters = True, ""
+    reader.escape = "" if _OF_WINDOWS.search(plain) else reader.escape
     try:
         every = list(reader)
     except ValueError:
         return ()
-    end = next((place for place, word in enumerate(every) if set(word) <= set(_SIGNS)), len(every))
-    redirects = end < len(every) and ">" in every[end] and every[end - 1].isdigit()  # `2>&1`
+    end = next((place for place, word in enumerate(every) if set(word) <= {*_SIGNS, "#"}), len(every))
+    redirects = end < len(every) and every[end - 1].isdigit() and f" {every[end - 1]}>" in plain  # `2>&1`
     return tuple(every[: end - redirects])
 
 

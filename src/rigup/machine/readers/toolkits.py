@@ -82,6 +82,6 @@ def folders_listed(text: Text) -> Statements:
     for asked in text.each(_LISTING):
         begin = asked.match.end()
         lines = itertools.islice(text.body[begin:].lstrip("\n").splitlines(keepends=True), _MOST_LINES)
-        end = begin + 1 + sum(map(len, itertools.takewhile(lambda line: not is_typed(line), lines)))
+        end = begin + 1 + sum(map(len, itertools.takewhile(lambda line: line.strip() and not is_typed(line), lines)))
         for match in _FOLDER.finditer(text.body, begin, end):
             yield Hit(text, match).states(Toolkit, name="cuda", version=match["version"], path=f"/usr/local/cuda-{match['version']}")

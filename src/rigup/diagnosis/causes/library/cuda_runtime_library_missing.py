@@ -5,7 +5,7 @@ import re
 from rigup.diagnosis.causes.library.cuda_packages import of_a_night, wanted_by_what_was_compiled
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.conda_forge import channel
-from rigup.knowledge.cuda import version_key
+from rigup.knowledge.cuda import cuda_of_driver, version_key
 from rigup.knowledge.cuda_libraries import (
     Asked,
     CudaRelease,
@@ -236,6 +236,12 @@ def release_that_paddle_names(symptom: Symptom = seen("driver-api-beside-runtime
 
 
 @mends("cuda-runtime-library-missing")
+def major_of_the_image(knew: Params, shown: Symptom = seen("dockerfile-names-an-image-of-nvidia")) -> Params:
+    """What lies in the image is of its CUDA."""
+    return {"beside": knew.get("beside") or str(shown.cuda).partition(".")[0]}
+
+
+@mends("cuda-runtime-library-missing")
 def release_that_has_it(knew: Params) -> Params:
     """The release and the package of PyPI that bring it: of several, what stands beside it decides, or what its program is built with."""
     lib = _lib(knew)
@@ -352,9 +358,12 @@ def program_for_another_cuda_than_torch(knew: Params, torch: Torch, by: Symptom 
 
 @mends("cuda-runtime-library-missing")
 def image_that_brings_it(
-    knew: Params, shown: Symptom = seen("dockerfile-names-an-image-of-nvidia"), other: Symptom | None = seen("containerfile-named")
+    knew: Params,
+    shown: Symptom = seen("dockerfile-names-an-image-of-nvidia"),
+    other: Symptom | None = seen("containerfile-named"),
+    driver: Driver | None = one(vendor="nvidia"),
 ) -> Params:
-    """The Dockerfile's own base with the cuDNN that is asked for."""
+    """The Dockerfile's own base with the cuDNN that is asked for, where it starts with the driver: an image asks for the one of its CUDA."""
     library = library_of(_lib(knew))
     if library is None or not library[0].suffix_from or not library[1]:
         return {}
@@ -365,4 +374,6 @@ def image_that_brings_it(
         "brings": f"cuDNN {library[1]}",
         "recipe": "Dockerfile" if other is None else "Containerfile",
     }
-    return told if base and base not in str(shown.image) else {}
+    carried = cuda_of_driver(str(driver.version)) if driver is not None and driver.knows("version") else None
+    starts = carried is None or version_key(base.partition(":")[2].partition("-")[0])[:2] <= version_key(carried)[:2]
+    return told if base and starts and base not in str(shown.image) else {}

@@ -25,6 +25,7 @@ def what_is_to_be_less(
     ),
     job: Symptom | None = seen("oom-kill-in-job-step", "slurm-ended-it-for-memory"),
     platform: Platform | None = one(wsl=2),
+    system: Platform | None = one(system="linux", wsl=None),
     spoken: Symptom | None = seen("prompt-of-linux-on-a-machine-named-by-windows", tag="wsl-spoken-of"),
     loader: Symptom | None = seen("worker-killed-for-memory"),
     asked: Symptom | None = seen("job-asks-for-main-memory"),
@@ -42,7 +43,7 @@ def what_is_to_be_less(
 
     A model that a program loads and then moves to the card lies whole in main memory first; no card is taken for granted.
     """
-    wsl = platform or spoken
+    wsl = platform or (spoken if system is None or not system.get("release") else None)  # whose kernel is not Microsoft's is none
     onto = (moved or (shards and card)) and none is None
     own = wsl is not None and limit is None and not (job or asked)
     return {
