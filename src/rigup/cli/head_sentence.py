@@ -54,11 +54,11 @@ def _healthy(answer: Doctor) -> str:
 def _unknown(answer: Doctor, loud: bool) -> str:
     """Nothing wrong was found, and more can be said where something is known of what was asked or worries."""
     if any(one.outright for one in answer.answers) and not loud:
-        return _("Nothing wrong was found; what was asked is answered below.")
+        return _("No fault of this machine was found; what was asked is answered below.")
     if any(message.works for message in answer.harmless) and not loud:
         return _("Nothing wrong was found, and what is named below is seen to work.")
     if answer.answers and not loud:
-        return _("Nothing wrong was found; what is worth knowing stands below.")
+        return _("No fault of this machine was found; what is worth knowing stands below.")
     if answer.harmless and not loud:
         return _("The messages that are named below are without consequence; of the rest too little was seen.")
     if not loud and any(device.state in ("expected", "verified") for device in answer.machine.accelerators or []):

@@ -89,7 +89,7 @@ def _asked(texts: Iterable[Text], facts: Facts, is_wrong: bool = False) -> list[
         one
         for text in texts
         for one in asked_in(text.body, names, is_wrong)
-        if one.row.beside or not (one.shown and _fails_besides(one, text, facts))
+        if one.row.beside or one.row.of_error or not (one.shown and _fails_besides(one, text, facts))
     ]
     return list({one.row.id: one for one in found}.values())
 

@@ -92,6 +92,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         about: patterns that then all match in a paragraph of people's words in which somebody asks or worries.
         unasked: patterns that all match in a text beside `outputs` where it is told, under a head of its own, also if nobody asks or worries; empty: never.
         share: the least and the greatest share of {used} in {whole}, where the text shows both; outside it the row is silent.
+        of_error: what is shown is an error of the program's own: the traceback about it does not silence the answer.
         unless_explained: it is not answered where a message of the text is explained as harmless.
         complaint: of those that are `last` one that is answered to who complains, too: it promises nothing.
         last: it is answered only where no other is and something of `shows` can be told.
@@ -118,6 +119,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     about: list[str] = []
     unasked: list[str] = []
     share: list[float] = []
+    of_error: bool = False
     unless_explained: bool = False
     last: bool = False
     complaint: bool = False

@@ -38,4 +38,5 @@ def package_of_the_module(knew: Params) -> Params:
     wish = program.wish if program is not None else "torch" if name in _OF_TORCH else None
     if knew.get("release"):
         return {"wish": None, "package": None}
-    return {"wish": wish, "package": None if wish else _PACKAGES.get(name, name) or None}
+    package = None if wish else _PACKAGES.get(name, name) or None
+    return {"wish": wish, "package": None, "upgrade": package} if knew.get("newest") else {"wish": wish, "package": package}

@@ -12,7 +12,7 @@ def versions_that_go_together(
     owner, version = str(knew.get("owner") or ""), str(knew.get("version") or "")
     if owner and version:
         return {"owner": f"{owner}=={version}", "want": str(knew.get("want")).strip()}
-    if knew.get("wanting"):
+    if knew.get("wanting") or knew.get("virtual"):  # builds of CUDA 12 ask for any driver of that major
         wished = f"{knew['major']}.{knew['minor']}" if knew.get("major") else None
         return {"override": "CONDA_OVERRIDE_CUDA", "wished": wished, "check": None if wished else "all"}
     if knew.get("argument"):

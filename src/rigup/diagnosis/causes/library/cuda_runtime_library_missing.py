@@ -302,6 +302,14 @@ def toolkit_that_has_it(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Pa
 
 
 @mends("cuda-runtime-library-missing")
+def wheel_that_holds_libdevice(
+    _said: Symptom = seen("xla-misses-libdevice"), _looks: Symptom = seen("xla-looks-among-its-wheels")
+) -> Params:
+    """XLA of TensorFlow looks for libdevice where NVIDIA's wheel of nvcc puts it."""
+    return {"searched": "nvidia-cuda-nvcc-cu12"}
+
+
+@mends("cuda-runtime-library-missing")
 def what_the_program_has_for_it(
     knew: Params,
     driver: Driver | None = one(vendor="nvidia"),
