@@ -64,7 +64,7 @@ _OF_KIND = {
     **{("change-base-image", name): r"[a-z0-9][\w./:-]{0,199}" for name in ("image", "old")},
     ("change-base-image", "file"): r"[A-Za-z/][\w./-]{0,199}",
     ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run",
-    ("resume-node", "node"): _WORD,
+    **{(kind, "node"): _WORD for kind in ("resume-node", "resume-node-as-configured")},
     ("ask-the-disk", "disk"): r"[a-z][a-z0-9]{1,19}",
     ("see-cards-by-docker", "engine"): r"docker",
     ("unload-model", "model"): r"[A-Za-z0-9][A-Za-z0-9_./:-]{0,199}",

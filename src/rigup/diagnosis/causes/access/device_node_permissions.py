@@ -72,8 +72,11 @@ def what_else_may_shut_them(
     world: World | None = None,
     spoken: Symptom | None = seen(tag="container-spoken-of"),
     own: Symptom | None = seen(tag="podman-spoken-of"),
+    ruled: Symptom | None = seen("device-filter-not-permitted", "device-filter-not-permitted-cut", "device-cgroup-not-writable"),
 ) -> Params:
-    """Labels where SELinux is spoken of, kept groups where podman starts it, and else the group of the nodes and their mode."""
+    """Rules that the engine may not write, labels where SELinux is spoken of, kept groups where podman starts it, and else the group of the nodes and their mode."""
+    if ruled is not None:
+        return {"ruled": "no-cgroups"}
     container = bool(world and world.get("container")) or spoken is not None or own is not None
     podman = own is not None or bool(world and world.get("container") == "podman")
     unknown = not any(knew.get(name) for name in ("group", "askew", "garbled"))

@@ -13,10 +13,11 @@ def as_many_as_there_are(symptom: Symptom = seen("vllm-world-too-large")) -> Par
 
 @text_rule("more-gpus-asked-than-there")
 def ray_has_fewer_than_the_engine_wants(
-    symptom: Symptom = seen("ray-has-too-few-for-the-engine"), counted: Symptom = seen("ray-counts-its-gpus")
+    symptom: Symptom = seen("ray-has-too-few-for-the-engine", "ray-cannot-place-a-group"), counted: Symptom = seen("ray-counts-its-gpus")
 ) -> Verdict:
     """What the cluster has stands in its status."""
-    return {"said": symptom.id, "cluster": "ray", "have": counted.there}
+    enough = int(symptom.get("wanted") or 0) in range(1, int(counted.there) + 1)  # they are there, and others hold them
+    return not enough and {"said": symptom.id, "cluster": "ray", "have": counted.there}
 
 
 @text_rule("more-gpus-asked-than-there", "likely")
