@@ -16,6 +16,7 @@ _IN_WORDS = {"linux": wordings(tag="linux-in-words"), "windows": wordings(tag="w
 _PROCESSORS_CHIP = ("small-chip-named", "torch-names-integrated-graphics", "comfyui-names-its-chip")
 _CONTAINERS = wordings(tag="container-spoken-of")
 _OTHER_BACKENDS, _ROCM = wordings(tag="other-backend-used"), wordings(tag="rocm")
+_DIRECTML = wordings("directml-asked-for", "directml-used", "directml-falls-back", tag="directml-used")
 _DRAWS = "intel-drawing-chip-named"
 
 
@@ -95,7 +96,13 @@ def _mib(facts: Facts, symptom_id: str) -> int:
     return int(sizes[-1]) if sizes and sizes[-1].isdigit() else 0
 
 
+def _directml_computes(facts: Facts) -> bool:
+    """Whether torch-directml is at work, which goes with torch's build for processors, and no card of NVIDIA's is there that would take another."""
+    return bool(facts.heard(*_DIRECTML)) and not any(card.get("vendor") == "nvidia" for card in facts.of(Gpu))
+
+
 _SHOWN: dict[str, Callable[[Facts], bool]] = {
+    "cpu-only-torch": _directml_computes,
     "igpu-visible-beside-dgpu": _lists_one_card,
     "apu-vram-carveout-vs-gtt": _carve_out_is_the_smaller,
 }
