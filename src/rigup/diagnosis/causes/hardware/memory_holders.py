@@ -66,5 +66,6 @@ def way_to_end(process: GpuProcess) -> Params:
     asked = {"unknown": None if command else pid}
     if "ollama" in name:
         return {"ollama": name, **asked}
-    own = next((way for way, form in _OWN_WAYS.items() if re.search(form, command)), "shown" if command else "unknown")
-    return {**asked, own: pid}
+    if own := next((way for way, form in _OWN_WAYS.items() if re.search(form, command)), ""):
+        return {**asked, own: pid}
+    return {**asked, "shown" if command and process.get("owner") else "unknown": pid}  # whose it is decides who may end it
