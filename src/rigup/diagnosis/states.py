@@ -210,6 +210,8 @@ def finds_none(torch: Torch, vendor: str) -> bool:
     """Whether a torch that is built for a maker's cards answers that there is none."""
     if vendor == "intel":
         return torch.get("xpu_available") is False and "+xpu" in str(torch.get("version"))
+    if vendor == "apple":
+        return torch.get("mps_built") is True and torch.get("mps_available") is False
     built = torch.get({"nvidia": "cuda", "amd": "hip"}.get(vendor, ""))
     return bool(built) and torch.get("available") is False
 
@@ -280,8 +282,9 @@ def made_for(torch: Torch, vendor: str, facts: Facts) -> bool:
         return bool(torch.get(_RUNTIMES[vendor])) or (untold and torch.get("available") is True)
     if vendor == "intel":
         return "+xpu" in str(torch.get("version", ""))
-    mac = any(platform.get("system") == "macos" for platform in facts.of(Platform))
-    return vendor == "apple" and mac and torch.knows("version")
+    elsewhere = any(platform.get("system") not in (None, "macos") for platform in facts.of(Platform))
+    told = torch.knows("version") or torch.get("mps_available") is True
+    return vendor == "apple" and not elsewhere and told and torch.get("mps_built") is not False  # every build for macOS has MPS
 
 
 def _try_it(vendor: str) -> str:

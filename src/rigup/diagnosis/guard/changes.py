@@ -185,19 +185,29 @@ def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Ste
     """The driver's own daemon keeps the card open: no module is unloaded under it, and no card is reset."""
     if not any(name.startswith(_HAVE_PERSISTENCED) for name in setting.packages) and not setting.persistenced:
         return steps
-    stop, start = (("systemctl", word, "nvidia-persistenced") for word in ("stop", "start"))
     return [
-        structs.replace(step, commands=(stop, *step.commands, start)) if step.kind in ("reload-driver", "reset-gpu") else step
+        structs.replace(step, commands=_while_stopped("nvidia-persistenced", step)) if step.kind in ("reload-driver", "reset-gpu") else step
         for step in steps
     ]
 
 
 def services_look_again(steps: list[Step], setting: Setting) -> list[Step]:
-    """A service looked for cards when it started: after a module is loaded anew it is started anew, too."""
-    known = setting.service and setting.service not in setting.absent and not setting.inside
-    if not known or steps[-1].kind not in ("reload-module", "reload-driver"):
+    """A module in use is not unloaded, and a service looks for cards as it starts: it is stopped meanwhile."""
+    service = setting.service
+    if not service or service in setting.absent or setting.inside:
         return steps
-    return [*steps, make("restart-service", {"service": setting.service})]
+    return [
+        make("reload-module-under-service", {**step.params, "service": service})
+        if step.kind == "reload-module"
+        else structs.replace(step, commands=_while_stopped(service, step))
+        if step.kind == "reload-driver"
+        else step
+        for step in steps
+    ]
+
+
+def _while_stopped(service: str, step: Step) -> tuple[tuple[str, ...], ...]:
+    return (("systemctl", "stop", service), *step.commands, ("systemctl", "start", service))
 
 
 def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:

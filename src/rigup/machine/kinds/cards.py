@@ -125,6 +125,8 @@ class GpuProcess(Fact, keys=("pid",), scope=MACHINE, title=("pid",)):
     name: str
     memory: int  # bytes of the card
     owner: str  # the account's name
+    command: str  # with its arguments, as `ps` shows it
+    parent: int  # the number of what started it; 1 where that is gone
     gpu: int  # the card's number, as nvidia-smi counts
     graphics: bool  # draws, and does not compute
     stopped: list[str]  # by Ctrl+Z or SIGSTOP: its number, and that of what started it where that was stopped too

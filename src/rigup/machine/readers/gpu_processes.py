@@ -11,7 +11,9 @@ _ROW = r"^[> \t]{0,20}\| {1,8}(?P<gpu>\d{1,2}) {1,20}(?:(?:N/A|\d{1,2}) {1,20}){
 _CSV = r"^(?:GPU-[\w-]{8,40}, )?(?P<pid>\d{1,8}), (?P<name>[^,\n]{1,200}), (?P<memory>\d{1,7}) MiB[ \t]*$"
 _GPUSTAT = r"(?P<owner>[a-z_][\w.-]{0,31}):(?P<name>[\w./+-]{1,60})/(?P<pid>\d{1,8})\((?P<memory>\d{1,7})M\)"
 _SHOWPIDS = r"^[ \t]{0,8}(?P<pid>\d{2,8})[ \t]{1,20}(?P<name>\S[^\n\t]{0,60}?)[ \t]{1,30}\d{1,2}[ \t]{1,20}(?P<memory>\d{1,14})[ \t]{1,20}\d{1,14}[ \t]{1,20}\S"
-_PS = r"^(?:USER|UID)[ \t]{1,30}PID\b[^\n]{0,120}\n(?P<rows>(?:[a-z_][\w.+-]{0,31}[ \t]{1,20}\d{1,8}\b[^\n]{0,600}(?:\n|$)){1,40})"
+_PS = r"^[ \t]{0,12}(?P<columns>(?:[%A-Z]{1,10}[ \t]{1,30}){0,3}PID(?:[ \t]{1,30}[%A-Z]{1,10}){0,12})[ \t]*\n(?P<rows>(?:[ \t]{0,12}(?:[a-z_][\w.+-]{0,31}[ \t]{1,20})?\d{1,8}\b[^\n]{0,600}(?:\n|$)){1,40})"
+_DATE = re.compile(r"\b[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\b")  # of lstart, the only column with blanks but the last
+_COLUMNS = {"USER": "owner", "UID": "owner", "COMMAND": "command", "CMD": "command", "PPID": "parent"}
 
 
 def _program(path: str) -> str:
@@ -45,15 +47,19 @@ def processes_of_rocm_smi(text: Text) -> Statements:
         yield hit.states(GpuProcess, pid=int(hit["pid"]), memory=int(hit["memory"]), **name)
 
 
-@reads(marks=("USER", "UID"), adds=(GpuProcess,), rank=0)
-def owners_of_processes(text: Text) -> Statements:
-    """`ps -o user,pid,…`, `ps aux`: whose a process is that the text lists on a card."""
-    known = {int(hit["pid"]) for form in (_ROW, _CSV, _TAKEN, _SHOWPIDS) for hit in text.each(form)}
-    for block in text.each(_PS):
-        start = block.match.start("rows")
-        for hit in text.each(r"^(?P<owner>[a-z_][\w.+-]{0,31})[ \t]{1,20}(?P<pid>\d{1,8})\b"):
-            if start <= hit.start < block.match.end("rows") and int(hit["pid"]) in known:
-                yield hit.states(GpuProcess, pid=int(hit["pid"]), owner=hit["owner"])
+@reads(marks=("PID",), adds=(GpuProcess,), rank=0)
+def processes_of_ps(text: Text) -> Statements:
+    """`ps -o user,pid,…`, `ps aux`: whose a process is that the text lists on a card, what it runs, and what started it."""
+    known = {hit["pid"] for form in (_ROW, _CSV, _TAKEN, _SHOWPIDS) for hit in text.each(form)}
+    for block in text.each(_PS) if known else ():
+        columns = block["columns"].split()
+        for hit in text.each(r"^[ \t]*(?P<row>[^\n]{1,700})"):
+            cells = _DATE.sub("-", hit["row"]).split(maxsplit=len(columns) - 1)
+            row = dict(zip(columns, cells, strict=False))
+            if block.match.start("rows") <= hit.start < block.match.end("rows") and row.get("PID") in known:
+                told = {_COLUMNS[column]: cell for column, cell in row.items() if column in _COLUMNS and cell not in ("", "-")}
+                parent = {"parent": int(told["parent"])} if told.get("parent", "").isdigit() else {}
+                yield hit.states(GpuProcess, pid=int(row["PID"]), **{**told, **parent})
 
 
 _STOPPED = r"^[ \t]{0,12}(?:[a-z_][\w.+-]{0,31}[ \t]{1,20})?(?P<pid>\d{1,8})[ \t]{1,20}(?:(?P<parent>\d{1,8})[ \t]{1,20})?(?:(?:[\d.:?-]{1,16}[kmgt]?|pts/\d{1,4}|tty\w{1,6})[ \t]{1,20}){0,8}T[lsLN<+]{0,4}[ \t]{1,20}\S"

@@ -37,7 +37,7 @@ def account(text: Text) -> Statements:
 @reads(
     DeviceNode,
     inputs=[Listing("/dev/{kfd,dxg,nvidia*,nvmap,nvhost-*gpu*,nvgpu/*/*,dri/*}")],
-    marks=(" /dev/kfd", " /dev/nvidia", " /dev/dri/", " /dev/dxg"),
+    marks=(" /dev/kfd", " /dev/nv", " /dev/dri/", " /dev/dxg"),
 )
 def device_nodes(text: Text) -> Statements:
     """`ls -l` of device files: `crw-rw---- 1 root render 235, 0 Nov 1 10:00 /dev/kfd`."""

@@ -19,10 +19,9 @@ def nvidia_node_is_closed(account: Account, node: DeviceNode) -> Verdict:
 
 
 @rule("device-node-permissions")
-def node_of_a_module_is_closed(account: Account, node: DeviceNode, jetson: Jetson) -> Verdict:
-    """On a Jetson the memory and the GPU have nodes of their own, which the group video opens."""
-    is_jetson = jetson.knows("l4t") or jetson.knows("kernel") or jetson.knows("model")
-    return is_jetson and node.path.startswith(TEGRA) and closed(node, account)
+def node_of_a_module_is_closed(account: Account, node: DeviceNode) -> Verdict:
+    """On a Jetson the memory and the GPU have nodes of their own, which the group video opens; no other machine has such."""
+    return node.path.startswith(TEGRA) and closed(node, account)
 
 
 @rule("device-node-permissions", "possible")
@@ -87,3 +86,25 @@ def what_else_may_shut_them(
         "closed": _CONTROL if unknown and selinux is None else None,
         "mode": "0666" if not knew.get("askew") and not knew.get("garbled") and selinux is None else None,
     }
+
+
+@mends("device-node-permissions")
+def groups_of_a_jetson(
+    knew: Params,
+    refused: Symptom | None = seen("tegra-memory-refused", "tegra-node-refused"),
+    node: DeviceNode | None = one(),
+    jetson: Jetson | None = None,
+    account: Account | None = one(at="shell"),
+    world: World | None = one(at="container"),
+    spoken: Symptom | None = seen(tag="container-spoken-of"),
+) -> Params:
+    """Its own nodes know neither the option of the desktop's module nor its control node: their group is joined by its name."""
+    own = node is not None and node.path.startswith(TEGRA)
+    if not (own or refused) or knew.get("selinux"):
+        return {}
+    only = {"mode": None, "closed": None}
+    if world is not None or spoken is not None or (own and not knew.get("group")):
+        return only
+    group = knew.get("group") or "video"
+    old = jetson is not None and str(jetson.get("l4t")).startswith("32.")  # of Ubuntu 18.04, which has no group render
+    return {**only, **named(account), "jetson": group, "tegra": None if old else group, "group": group if old else None}

@@ -129,10 +129,12 @@ def tool_is_not_in_the_image(
 
 @rule("container-without-gpu", strength="possible")
 def image_asks_for_none_itself(
-    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World = one(at="container", gpu_requested=True)
+    _error: Symptom = seen("engine-finds-no-nvidia-smi"),
+    asked: World = one(at="container", gpu_requested=True),
+    none: Symptom | None = seen("apptainer-no-nv-files"),
 ) -> Verdict:
     """NVIDIA's runtime alone does nothing: the image, or the command, has to name the GPUs as well."""
-    return bool(asked.get("container")) and {"vendor": "nvidia"}
+    return none is None and bool(asked.get("container")) and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu")

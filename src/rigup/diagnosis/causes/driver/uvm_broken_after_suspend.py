@@ -1,8 +1,7 @@
 """CUDA does not start though the driver answers: its memory manager is in a bad state, mostly after a suspend."""
 
 from rigup.diagnosis.causes.places import inside
-from rigup.diagnosis.causes.services import COMPUTING
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Verdict, one, rule, seen, text_rule
 from rigup.knowledge.driver_faults import branch_has
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, Torch
 
@@ -61,10 +60,3 @@ def cards_are_listed_after_sleep_and_torch_sees_none(
 def server_gets_no_context_for_an_unknown_error(symptom: Symptom = seen("ollama-context-by-number", code="999")) -> Verdict:
     """CUDA started once and can no more, as after a sleep of the machine; in a container its rules may be the reason."""
     return not symptom.place.world.startswith("container")
-
-
-@mends("uvm-broken-after-suspend")
-def service_that_has_to_look_again(error: Symptom | None = seen(tag="cuda-unknown-error")) -> Params:
-    """A service looks for cards once, as it starts: one that found none finds none until it is started anew."""
-    _kind, _colon, service = error.place.process.partition(":") if error is not None else ("", "", "")
-    return {"service": service} if service in COMPUTING else {"module": "nvidia_uvm"}

@@ -4,7 +4,16 @@ import math
 
 from rigup.diagnosis.causes.hardware.card_index import index_of_the_card
 from rigup.diagnosis.causes.hardware.memory_figures import Figures
-from rigup.diagnosis.causes.hardware.memory_holders import FULL, HOLDERS, LEFT, is_mostly_taken, node_that_is_held, process_that_is_named
+from rigup.diagnosis.causes.hardware.memory_holders import (
+    FULL,
+    HOLDERS,
+    LEFT,
+    is_mostly_taken,
+    name_of,
+    node_that_is_held,
+    process_that_is_named,
+    way_to_end,
+)
 from rigup.diagnosis.causes.memory_sizes import GIB, size
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
@@ -329,16 +338,9 @@ def who_holds_it(processes: Every[GpuProcess] = every(GpuProcess), wsl: Platform
     )
     if most is None or wsl is not None or int(most.memory) <= GIB:
         return {}
-    name = str(most.get("name") or "").rpartition("/")[2] or None
-    return {
-        "holder": name,
-        "held": f"{int(most.memory) / GIB:.1f} GiB",
-        "owner": most.get("owner"),
-        "pid": str(most.pid),
-        "unknown": str(most.pid),
-        "node": None,
-        "ollama": name if "ollama" in str(name) else None,
-    }
+    held = f"{int(most.memory) / GIB:.1f} GiB"
+    told = {"holder": name_of(most), "held": held, "owner": most.get("owner"), "pid": str(most.pid)}
+    return {**told, "node": None, **way_to_end(most)}
 
 
 @mends("gpu-memory-held-by-others")
@@ -350,13 +352,13 @@ def model_that_ollama_holds(knew: Params, loaded: Every[Symptom] = every(Symptom
     return {"loaded": models.pop(), "ollama": None, "share_beside": knew.get("share")}
 
 
-_HALTED: Params = {"halted": "halted", "unknown": None, "share": None, "node": None, "index": None}
+_HALTED: Params = {"halted": "halted", "unknown": None, "shown": None, "orphan": None, "share": None, "node": None, "index": None}
 
 
 @mends("gpu-memory-held-by-others")
 def what_somebody_suspended(knew: Params, _said: Symptom = seen("suspended-in-words")) -> Params:
     """Ctrl+Z ends nothing: such a program keeps its memory, will not end by itself, and hears a plain kill only when it goes on."""
-    return {**_HALTED, **({"suspended": knew["unknown"]} if knew.get("unknown") else {"suspended_here": "shell"})}
+    return {**_HALTED, **({"suspended": pid} if (pid := knew.get("unknown") or knew.get("shown")) else {"suspended_here": "shell"})}
 
 
 @mends("gpu-memory-held-by-others")

@@ -1,8 +1,10 @@
 """Who holds a card, and how much of its memory."""
 
+import re
+
 from rigup.diagnosis.causes.memory_sizes import size
 from rigup.diagnosis.rule import Every, Params, every, one, seen
-from rigup.machine.kinds import Gpu, Platform, Symptom
+from rigup.machine.kinds import Gpu, GpuProcess, Platform, Symptom
 
 FULL = 0.3  # share of a card that is left where others have taken it
 LEFT = 1 << 29  # bytes; less than any card that TensorFlow takes has
@@ -40,3 +42,30 @@ def is_mostly_taken(gpu: Gpu) -> bool:
     """Whether more than four fifths of a card's memory are in use."""
     used, whole = gpu.get("memory_used"), gpu.get("vram")
     return bool(used and whole) and used > 0.8 * whole
+
+
+_CHILDREN = ("VLLM::", "sglang::", "ray::")  # what servers start, and never goes on alone by intention
+_OWN_WAYS = {"kernel": r"\bipykernel", "comfyui": r"(?i)\bcomfyui\S*[ /]main\.py\b"}
+
+
+def name_of(process: GpuProcess) -> str | None:
+    """Of what the command runs, or as the driver names it; a Python is told by its script or module."""
+    words = str(process.get("command") or process.get("name") or "").split()
+    if not words:
+        return None
+    python = re.match(r"python[\d.]*$", words[0].rpartition("/")[2])
+    script = [word for word in words[1:] if not word.startswith("-")] if python else []
+    return (script[0] if script else words[0]).rpartition("/")[2] or None
+
+
+def way_to_end(process: GpuProcess) -> Params:
+    """By its program's own means where that has some; what `ps` has told is not asked again."""
+    pid, command, name = str(process.pid), str(process.get("command") or ""), name_of(process) or ""
+    if process.get("parent") == 1 and command.startswith(_CHILDREN):
+        return {"orphan": pid, "unknown": None}
+    asked = {"unknown": None if command else pid}
+    if "ollama" in name:
+        return {"ollama": name, **asked}
+    if own := next((way for way, form in _OWN_WAYS.items() if re.search(form, command)), ""):
+        return {**asked, own: pid}
+    return {**asked, "shown" if command and process.get("owner") else "unknown": pid}  # whose it is decides who may end it
