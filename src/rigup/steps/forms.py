@@ -33,7 +33,21 @@ FORMS = {
     "host": _WORD,
     "assignments": _NAME + r"=[^\s\"\\%\x00-\x1f\x7f]{1,4000}",
     **dict.fromkeys(
-        ("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid", "pid", "namespace", "daemonset"),
+        (
+            "service",
+            "version",
+            "kernel",
+            "torch",
+            "torchvision",
+            "release",
+            "engine",
+            "container",
+            "uuid",
+            "function",
+            "pid",
+            "namespace",
+            "daemonset",
+        ),
         _WORD,
     ),
 }
