@@ -19,6 +19,7 @@ _OF_FORMS = {
     "pids": "4711",
     "vm": "104",
     "board": "q35",
+    "argument": "pci=noaer",
     "disk": "nvme1",
     **dict.fromkeys(("watts", "former", "microwatts", "job", "tokens"), "300"),
 }

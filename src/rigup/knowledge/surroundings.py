@@ -69,8 +69,15 @@ def loader(distribution: str) -> Loader | None:
 class _Configured(msgspec.Struct, frozen=True, kw_only=True):
     distribution: str
     kind: str
-    line: str
+    line: str = ""
+    step: str = ""
     source: str = ""
+
+
+def instead(distribution: str, kind: str) -> str:
+    """The kind of step that does there what another does elsewhere; "" where it is the same. Raises KnowledgeError."""
+    rows = tables.rows("surroundings", "configured", _Configured)
+    return next((row.step for row in rows if (row.distribution, row.kind) == (distribution, kind)), "")
 
 
 def configured(distribution: str, kind: str) -> str:

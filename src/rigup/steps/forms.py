@@ -20,6 +20,7 @@ _BY_NUMBER = ("slot-with-all-lanes-by-number", "slot-at-full-speed-by-number")
 
 FORMS = {
     "module": r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}",
+    "argument": r"[A-Za-z0-9_][A-Za-z0-9_.,:=@/+-]{0,199}",
     "name": _NAME,
     "value": r"[^\"\\%\x00-\x1f\x7f]{1,4000}",
     "user": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}\$?",
@@ -32,7 +33,21 @@ FORMS = {
     "host": _WORD,
     "assignments": _NAME + r"=[^\s\"\\%\x00-\x1f\x7f]{1,4000}",
     **dict.fromkeys(
-        ("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid", "pid", "namespace", "daemonset"),
+        (
+            "service",
+            "version",
+            "kernel",
+            "torch",
+            "torchvision",
+            "release",
+            "engine",
+            "container",
+            "uuid",
+            "function",
+            "pid",
+            "namespace",
+            "daemonset",
+        ),
         _WORD,
     ),
 }

@@ -5,9 +5,14 @@ from rigup.machine.store import Facts
 
 
 def groups_of(facts: Facts) -> frozenset[str]:
-    """Those of all accounts that were seen, where that is one."""
-    seen = [account.get("groups") or [] for account in facts.of(Account) if account.get("groups")]
+    """Those of all accounts that were seen, where that is one; a service's own (`id ollama`) types nothing."""
+    seen = [account.get("groups") or [] for account in facts.of(Account) if account.get("groups") and not _is_a_service(account)]
     return frozenset(seen[0]) if len(seen) == 1 else frozenset()
+
+
+def _is_a_service(account: Account) -> bool:
+    """Whether it is of the numbers that systems keep for their own services (SYS_UID_MAX of login.defs)."""
+    return 0 < int(account.get("uid") or 0) < 1000
 
 
 def root_in(inside: bool, facts: Facts) -> bool:

@@ -5,10 +5,10 @@ from msgspec import structs
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import module_for
 from rigup.knowledge import driver_recipes
-from rigup.knowledge.surroundings import configured, is_configured
-from rigup.steps import Step, StepError, make_as
+from rigup.knowledge.surroundings import configured, instead, is_configured
+from rigup.steps import Step, StepError, make, make_as
 
-_HERE = ("here", "host-of-container")
+_HERE = ("here", "host-of-container", "kernel")
 _DRIVERS = ("install-driver", "install-driver-branch")
 
 
@@ -20,6 +20,8 @@ def in_the_configuration(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 def _configured(step: Step, setting: Setting) -> Step:
+    if other := instead(setting.distribution, step.kind):
+        return make(other, step.params)
     lines = _driver(step, setting) if step.kind in _DRIVERS else [configured(setting.distribution, step.kind)]
     if not any(lines):
         return step

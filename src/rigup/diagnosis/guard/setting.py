@@ -10,7 +10,7 @@ from rigup.diagnosis.guard.interpreter import interpreter
 from rigup.diagnosis.guard.software import framework_of, programs_of, project_of, torch_of_conda
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.cuda import cuda_of_driver
-from rigup.knowledge.distributions import family_of_kernel
+from rigup.knowledge.distributions import as_image, family_of_kernel
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.surroundings import release_of_kernel
 from rigup.machine.kinds import (
@@ -172,7 +172,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         world=finding.place.world or _only_world(facts),
         wsl=wsl,
         system="linux" if wsl or system else systems.pop() if len(systems) == 1 else _only_system(finding, facts),
-        distribution=str(system.get("id")) if system else "",
+        distribution=_whose_packages(system) if system else "",
         family=str(system.get("id")) if system else _family(finding, facts),
         release=_release(system) or _release_that_built_the_kernel(facts),
         machine=str(platform.get("architecture") or "x86_64") if platform else "x86_64",
@@ -278,6 +278,12 @@ def _distribution(finding: Finding, facts: Facts) -> Distribution | None:
     ]
     known = [d for d in seen if d.place.node in ("", finding.place.node)]
     return known[0] if len({d.get("id") for d in known}) == 1 else None
+
+
+def _whose_packages(system: Distribution) -> str:
+    """The distribution, or what it is called as an image, into which packages and files are not put as usual."""
+    named = str(system.get("id"))
+    return as_image(named) if system.get("immutable") == "ostree" else named
 
 
 def _family(finding: Finding, facts: Facts) -> str:

@@ -158,7 +158,7 @@ _COMPOSE = r"^(?:services:|[ \t]{2,8}image: ?\S{3,120})"
 _POD = r"^[ \t]{0,20}(?:containers:|apiVersion: (?:v1|apps/v1|batch/v1))"
 _DEVCONTAINER = r"\bdevcontainer\.json\b[\s\S]{0,600}?\"(?:image|dockerFile|build)\" ?:"
 _ASKED_OF_DEVCONTAINER = r"\"--gpus|\"hostRequirements\"|nvidia\.com/gpu|\"--device"
-_ASKED = r"(?i)(?:driver: ?[\"']?nvidia|runtime: ?[\"']?nvidia|^[ \t]{0,20}gpus:|nvidia\.com/|amd\.com/gpu|/dev/nvidia|/dev/kfd|/dev/dri|/dev/dxg|capabilities: ?\[ ?[\"']?gpu|runtimeClassName|gpu\.intel|devices:|privileged: ?true|extends:|<<: ?\*)"
+_ASKED = r"(?i)(?:driver: ?[\"']?nvidia|runtime: ?[\"']?nvidia|^[ \t]{0,20}gpus:|nvidia\.com/|amd\.com/gpu|^[ \t]{1,20}[^\n#]{0,60}/dev/(?:nvidia|kfd|dri|dxg)|capabilities: ?\[ ?[\"']?gpu|runtimeClassName|gpu\.intel|devices:|privileged: ?true|extends:|<<: ?\*)"
 
 
 @reads(adds=(World,), marks=("devcontainer.json",), rank=-1)

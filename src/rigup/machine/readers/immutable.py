@@ -41,7 +41,18 @@ def immutable_release(text: Text) -> Statements:
 def ostree_status(text: Text) -> Statements:
     """`rpm-ostree status` and `bootc status`: deployments, the booted one marked."""
     if hit := text.first(r"^(?:BootedDeployment:|State: idle\s{0,8}\n(?:[^\n]{0,200}\n){0,6}?Deployments:|● ostree-)"):
-        yield hit.states(Distribution, immutable="ostree")
+        own = text.first(
+            r"^● (?:(?P<id>fedora):fedora/(?P<version>\d\d)/|ostree-\S{3,60}/(?P<image>bazzite|silverblue|kinoite)[\w-]{0,40}:)"
+        )
+        named = {"id": "bazzite" if own["image"] == "bazzite" else "fedora", "version": own["version"] or None} if own else {}
+        yield hit.states(Distribution, immutable="ostree", **{field: value for field, value in named.items() if value})
+
+
+@reads(marks=("nixos-version",), adds=(Distribution,))
+def nixos_version(text: Text) -> Statements:
+    """`nixos-version`: "25.05.806273.650e572363c0 (Warbler)"."""
+    if hit := text.first(r"[$#>] ?nixos-version[ \t]*\n(?P<version>\d\d\.\d\d)(?:\.\S{1,40})? \([A-Z]\w+\)"):
+        yield hit.states(Distribution, id="nixos", version=hit["version"], immutable="nixos")
 
 
 # A common name in a certificate: its object identifier, the kind of string, its length, the string.

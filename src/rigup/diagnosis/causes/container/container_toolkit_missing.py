@@ -32,8 +32,11 @@ def engine_to_set_up(
     windows: Platform | None = one(system="windows"),
     podman: Symptom | None = seen("podman-commands-shown", "podman-in-words"),
     version: Symptom | None = seen("container-toolkit-is-installed"),
+    unraid: Symptom | None = seen("unraid-shown"),
 ) -> Params:
     """Whose runtime it is: podman takes a description, Kubernetes's nodes have another engine, and Windows's Docker is a program of its own."""
+    if unraid is not None:
+        return {"plugin": "Nvidia-Driver"}
     if windows is not None:
         return {"desktop": "yes"}
     there = {"installed": "toolkit" if (toolkit or version) is not None else None}

@@ -36,10 +36,11 @@ def open_module_for_an_old_card_as_people_say(
     statement: Symptom = seen("open-driver-in-words"),
     _refused: Symptom = seen("card-refused-in-words", "nvidia-smi-no-devices", "nvidia-smi-cannot-communicate"),
     gpu: Gpu = one(vendor="nvidia"),
+    dropped: Symptom | None = seen("nvrm-legacy-gpu", "nvrm-ignores-a-legacy-card"),
 ) -> Verdict:
     """A person names the open module, a card from before GSP, and that the one refuses the other."""
     known = gpu if gpu.get("isa") else None
-    unused = not gpu.get("seen_by") and known is not None and open_module(known.isa) == "impossible"
+    unused = dropped is None and not gpu.get("seen_by") and known is not None and open_module(known.isa) == "impossible"
     return unused and {"said": statement.id, "branch": driver_branch_for(gpu.isa)}
 
 

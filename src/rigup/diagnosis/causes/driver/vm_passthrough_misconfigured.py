@@ -44,12 +44,16 @@ def card_was_given_away_and_is_not_found(
 
 @mends("vm-passthrough-misconfigured")
 def whose_card_is_passed(
-    platform: Platform | None = None, stopped: Symptom | None = seen(tag="device-manager-code"), amd: Gpu | None = one(vendor="amd")
+    knew: Params,
+    platform: Platform | None = None,
+    stopped: Symptom | None = seen(tag="device-manager-code"),
+    amd: Gpu | None = one(vendor="amd"),
 ) -> Params:
     """Only under Windows did NVIDIA's older drivers refuse cards in a guest."""
     windows = platform is not None and platform.get("system") == "windows"
     refused = windows or (stopped is not None and code_of(stopped) == "43")
-    return {"maker": "NVIDIA"} if refused and amd is None else {}
+    elsewhere = knew.get("isolated") or knew.get("unreset")  # what is to be mended is the host's own, and no guest's
+    return {"part": None if elsewhere else "functions", **({"maker": "NVIDIA"} if refused and amd is None else {})}
 
 
 @mends("vm-passthrough-misconfigured")

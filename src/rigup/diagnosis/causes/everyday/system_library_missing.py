@@ -12,7 +12,7 @@ def package_of_the_library(knew: Params, system: Distribution | None = None, con
     named = knew.get(manager.family) if manager is not None else None
     return {
         "packages": named,
-        "sought": knew.get("lib"),
+        "sought": None if knew.get("drivers") else knew.get("lib"),  # else it is there, and its folder is known
         "of_conda": "libgl" if conda is not None and "libGL" in str(knew.get("lib")) else None,
     }
 
