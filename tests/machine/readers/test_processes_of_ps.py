@@ -17,8 +17,10 @@ def found(rows):
     [
         ("    PID COMMAND\n   4711 ollama runner --model a\n", {"command": "ollama runner --model a"}),
         (
-            "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
-            "anna        4711  0.4  3.1 3812 2041 ?        Ssl  09:02   1:11 python -m ipykernel_launcher\n",
+            (
+                "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
+                "anna        4711  0.4  3.1 3812 2041 ?        Ssl  09:02   1:11 python -m ipykernel_launcher\n"
+            ),
             {"owner": "anna", "command": "python -m ipykernel_launcher"},
         ),
         (
