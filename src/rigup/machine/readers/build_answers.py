@@ -131,6 +131,8 @@ def deepspeed_report(text: Text) -> Statements:
     dots = r" \.{3,60} (?P<value>\d{1,2}\.\d{1,2})[ \t]*$"
     for hit in text.each(r"^[> \t]{0,8}torch cuda version" + dots):
         yield hit.states(Torch, cuda=hit["value"])
+    for hit in text.each(r"^[> \t]{0,8}torch version \.{3,60} (?P<value>\d{1,2}\.\d{1,2}\.\d[\w.+]{0,20})[ \t]*$"):
+        yield hit.states(Torch, version=hit["value"])
     for hit in text.each(r"^[> \t]{0,8}nvcc version" + dots):
         yield hit.states(Toolkit, name="cuda", version=hit["value"])
 

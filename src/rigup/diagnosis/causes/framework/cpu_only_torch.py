@@ -24,6 +24,7 @@ from rigup.machine.kinds import (
     Toolkit,
     Torch,
     UnlistedVendor,
+    World,
 )
 
 _GPU_MAKERS = ("nvidia", "amd")
@@ -98,9 +99,13 @@ def somebody_asked_it_and_shows_nothing_else(
     none: Symptom | None = seen(*_NO_CARD, tag="macs other-accelerators"),
     screen: PciDevice | None = one(class_code="0300"),
     other: Torch | None = one(available=True),
+    cell: Symptom | None = seen("notebook-cell-without-nvidia-smi"),
+    lent: Symptom | None = seen(tag="hosted-notebook hosted-notebook-alike"),
+    world: World | None = None,
 ) -> Verdict:
-    """A session in which torch says no, and whose version says why; neither a card nor lspci's list is shown, nor a torch that has one."""
-    return gpu is None and platform is None and none is None and screen is None and other is None and _for_cpu(torch)
+    """A session in which torch says no, and whose version says why; no card, no list of lspci, no other torch and no lent notebook is shown."""
+    hosted = cell is not None and lent is not None and world is None
+    return not hosted and gpu is None and platform is None and none is None and screen is None and other is None and _for_cpu(torch)
 
 
 @rule("cpu-only-torch", "likely")
