@@ -153,6 +153,12 @@ def _lib(knew: Params) -> str:
 
 
 @mends("cuda-runtime-library-missing")
+def file_that_was_looked_for(knew: Params, none: Symptom = seen("windows-where-finds-none")) -> Params:
+    """A message that names no file is one of the file that is shown to be on no path."""
+    return {} if _lib(knew) else {"lib": none.lib}
+
+
+@mends("cuda-runtime-library-missing")
 def file_of_windows(knew: Params, platform: Platform | None = None) -> Params:
     """Windows looks for its libraries along PATH, and has no loader path."""
     windows = _lib(knew).lower().endswith(".dll") or (platform is not None and platform.get("system") == "windows")
