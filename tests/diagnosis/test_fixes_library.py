@@ -70,7 +70,8 @@ def test_where_the_package_is_there_only_its_folder_is_told(ways):
 
 def test_on_windows_it_is_path_and_no_loader_path(ways):
     told = ways("RuntimeError: Library cublas64_12.dll is not found or cannot be loaded\n")
-    assert told[0] == "install CUDA 12.9, and put the folder that has cublas64_12.dll on PATH"
+    assert told[0].startswith("install CUDA 12.9 from NVIDIA's archives (developer.nvidia.com/cuda-toolkit-archive")
+    assert told[0].endswith("and put the folder that has cublas64_12.dll on PATH")
     assert not any("LD_LIBRARY_PATH" in way for way in told)
 
 
@@ -176,3 +177,33 @@ def test_every_package_that_pip_names_is_set_right(mended):
 def test_of_two_folders_the_one_of_the_librarys_name_is_named(found):
     said = "RuntimeError: cuDNN version incompatibility: PyTorch was compiled  against (9, 1, 0) but found runtime version (8, 9, 7). Looks like your LD_LIBRARY_PATH contains incompatible version of cudnn.\n$ echo $LD_LIBRARY_PATH\n/usr/local/cuda-12.1/lib64:/opt/cudnn-8.9.7/lib\n"
     assert found(said)[0]["title"].startswith("/opt/cudnn-8.9.7/lib ")
+
+
+_TEGRA = "# R{l4t} (release), REVISION: {minor}, GCID: 1, BOARD: generic, EABI: aarch64, DATE: Wed Jan  8 01:49:37 UTC 2025\n"
+_MISSED = "ImportError: {lib}: cannot open shared object file: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("l4t", "minor", "lib", "first"),
+    [
+        ("36", "4.3", "libcusparseLt.so.0", "install libcusparselt0, libcusparselt-dev from NVIDIA's repository for Jetson"),
+        ("36", "4.3", "libcudss.so.0", "install cudss from NVIDIA's repository for Jetson"),
+        ("36", "4.3", "libcudnn.so.9", "install JetPack 6.1 whole"),
+        ("35", "4.1", "libcublas.so.11", "install JetPack 5.0 whole"),
+        ("38", "2.0", "libcublas.so.13", "install nvidia-cublas"),
+    ],
+)
+def test_a_module_gets_its_libraries_from_jetpack_or_the_repositories_for_it(ways, l4t, minor, lib, first):
+    told = ways(_TEGRA.format(l4t=l4t, minor=minor) + _MISSED.format(lib=lib))
+    assert told[0].startswith(first)
+    assert l4t == "38" or not any("nvidia-cu" in way for way in told)
+
+
+def test_a_library_of_another_jetpack_is_of_a_torch_that_was_made_for_it(ways):
+    told = ways(_TEGRA.format(l4t="36", minor="4.3") + "torch 2.1.0a0+41361538.nv23.06\n" + _MISSED.format(lib="libcudnn.so.8"))
+    assert told[0].startswith("install torch as NVIDIA builds it for L4T 36.4.3")
+
+
+def test_a_server_gets_the_same_library_from_pypi(ways):
+    told = ways(_MISSED.format(lib="libcusparseLt.so.0"))
+    assert told[0].startswith("install nvidia-cusparselt-cu12")

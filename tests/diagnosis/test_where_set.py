@@ -51,3 +51,23 @@ def test_where_no_file_is_known_a_person_is_told(tmp_path):
 def test_a_file_of_an_odd_name_makes_no_command(steps, name):
     fixes, _finding = steps({f"/etc/profile.d/{name}.sh": "export HSA_OVERRIDE_GFX_VERSION=gfx-1\n"})
     assert all("\n" not in str(file) for fix in fixes for _kind, file, _root in fix)
+
+
+_INTERFACES = "lo               UNKNOWN        127.0.0.1/8\nenp65s0f0np0     UP             10.20.0.11/24\n"
+_FAILED = "node-a:3187:3187 [0] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found\n"
+
+
+def _kinds(tmp_path, text):
+    (tmp_path / "said.txt").write_text(text)
+    found = diagnosed(open_source(str(tmp_path / "said.txt")))["findings"]
+    return [step["kind"] for one in found if one["cause"] == "multinode-wrong-interface" for fix in one["fixes"] for step in fix["steps"]]
+
+
+def test_what_a_script_sets_at_each_start_is_changed_in_the_script(tmp_path):
+    shown = "user@node-a:~$ grep export launch.sh\nexport NCCL_SOCKET_IFNAME=eth0\nuser@node-a:~$ ip -br addr\n" + _INTERFACES
+    assert _kinds(tmp_path, shown + "user@node-a:~$ ./launch.sh\n" + _FAILED)[:2] == ["set-in-script-on-nodes", "take-out-of-script"]
+
+
+def test_what_a_shell_sets_is_set_in_the_shell(tmp_path):
+    shown = "user@node-a:~$ env | grep NCCL\nNCCL_SOCKET_IFNAME=eth0\nuser@node-a:~$ ip -br addr\n" + _INTERFACES
+    assert _kinds(tmp_path, shown + "user@node-a:~$ python train.py\n" + _FAILED)[0] == "set-variable-on-nodes"

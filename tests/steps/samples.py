@@ -13,6 +13,8 @@ _OF_FORMS = {
     "index": "https://mirror.example/simple",
     "builder": "dkms autoinstall",
     "keyring": "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2204/arm64/cuda-keyring_1.1-1_all.deb",
+    "repository": "https://developer.download.nvidia.com/compute/cudss/0.7.1/local_installers/cudss-local-tegra-repo.deb",
+    "under": "/var/cudss-local-tegra-repo",
     "keys": "/var/lib/keys/*.der",
     "assignments": "A=x",
     "address": "0000:01:00.0",

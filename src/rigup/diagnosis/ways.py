@@ -10,7 +10,7 @@ from rigup.diagnosis.guard import Setting, check, passed
 from rigup.diagnosis.guard.lent import is_left
 from rigup.diagnosis.guard.setting import setting_of
 from rigup.diagnosis.users import used_by
-from rigup.diagnosis.where_set import taken_out
+from rigup.diagnosis.where_set import IN_A_SCRIPT, taken_out
 from rigup.diagnosis.wording import flat
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import driver_branch_for
@@ -76,7 +76,8 @@ def _options(rows: Iterable[Sequence[str]], finding: Finding, params: dict[str, 
             continue
         exact = [taken for step in steps if (taken := taken_out(step, finding, facts))]
         ways = [[step for found in exact for step in found]] if len(exact) == len(steps) else []
-        shown = [_way(way, finding, facts, setting, fill) for way in (*ways, steps)]
+        in_vain = bool(ways) and any(step.kind in IN_A_SCRIPT for step in steps)  # the script sets it anew
+        shown = [_way(way, finding, facts, setting, fill) for way in (ways if in_vain else (*ways, steps))]
         options += [way for way in shown if way.title not in {way.title for way in options}]
     return sorted(options, key=lambda way: is_left(way.steps))
 

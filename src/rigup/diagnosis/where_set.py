@@ -1,4 +1,4 @@
-"""In which files something is set that a fix takes away: then the machine can do it, and nobody searches."""
+"""In which files something is set that a fix takes away or changes: then the machine can do it, and nobody searches."""
 
 from rigup.diagnosis.findings import Finding
 from rigup.machine.facts import Fact
@@ -8,16 +8,20 @@ from rigup.steps import Step, StepError, make
 
 _AGAIN = "log-in-again"
 _OF_A_SCRIPT = "take-out-of-script"
+IN_A_SCRIPT = {"set-variable": "set-in-script", "set-variable-on-nodes": "set-in-script-on-nodes"}
 
 
 def taken_out(step: Step, finding: Finding, facts: Facts) -> list[Step]:
-    """The steps that take away, file by file, what `step` tells a person to; none where no file is known."""
+    """The steps that take away, or change, file by file, what `step` tells a person to; none where no file is known."""
     steps: list[Step] = []
     if step.kind == "unset-variable":
         steps = [_variable(step.params["name"], file) for file in _files(step.params["name"], finding, facts)]
         steps += [make(_AGAIN, {})] if any(kept.kind != _OF_A_SCRIPT for kept in steps) else []
     elif step.kind == "take-off-loader-path":
         steps = [_folder(step.params["path"], file) for file in _lists(step.params["path"], finding, facts)]
+    elif step.kind in IN_A_SCRIPT:
+        scripts = (file for file in _files(step.params["name"], finding, facts) if not file.startswith("/"))
+        steps = [kept for script in scripts for kept in _set_anew(step, script)]
     return steps
 
 
@@ -26,6 +30,14 @@ def _variable(name: str, file: str) -> Step:
         return make(_OF_A_SCRIPT, {"name": name, "script": file})
     kind = "take-out-variable-as-root" if file.startswith("/etc/") else "take-out-variable"
     return make(kind, {"name": name, "file": file})
+
+
+def _set_anew(step: Step, script: str) -> list[Step]:
+    """None for a value that no command may be made of."""
+    try:
+        return [make(IN_A_SCRIPT[step.kind], {**step.params, "script": script})]
+    except StepError:
+        return []
 
 
 def _folder(path: str, file: str) -> Step:

@@ -133,11 +133,13 @@ class _OwnNumbering(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Extra(msgspec.Struct, frozen=True, kw_only=True):
-    """What brings a program the libraries that it misses: a newer release of it, or a call."""
+    """What brings a program the libraries that it misses: a newer release of it, or a call; on Windows below a release of it something goes first."""
 
     program: str
     upgrade: str = ""
     call: str = ""
+    windows: str = ""
+    windows_to: str = ""
 
 
 class Faulty(msgspec.Struct, frozen=True, kw_only=True):

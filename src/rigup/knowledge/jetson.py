@@ -12,6 +12,7 @@ class JetPack(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         l4t: the release of Linux for Tegra that it starts with.
         cuda: the newest CUDA that its driver runs.
+        cudnn: the number of its cuDNN.
         python, glibc: as its distribution ships them.
         ubuntu: the release that its system is made from.
         generic: whether it runs the wheels that are made for servers of its architecture.
@@ -21,6 +22,7 @@ class JetPack(msgspec.Struct, frozen=True, kw_only=True):
     release: str
     l4t: str
     cuda: str
+    cudnn: str = ""
     python: str
     glibc: str
     ubuntu: str = ""
@@ -93,6 +95,30 @@ def jetson_wheels(release: str) -> list[JetsonWheel]:
     rows = tables.rows("torch_jetson", "wheel", JetsonWheel)
     fitting = [row for row in rows if asked and version_key(row.jetpack[0]) <= asked < version_key(row.jetpack[1])]
     return sorted(fitting, key=lambda row: version_key(row.torch), reverse=True)
+
+
+class JetsonLibrary(msgspec.Struct, frozen=True, kw_only=True):
+    """A library that builds for Jetson ask for and JetPack has not got, and the package of NVIDIA's that makes a repository of it known, under `folder`."""
+
+    lib: str
+    jetpack: list[str]
+    packages: str
+    repository: str
+    folder: str
+    source: str = ""
+    how: str = ""
+
+
+def jetson_library(lib: str, release: str) -> JetsonLibrary | None:
+    """What brings a library on a release of JetPack; None where JetPack has it, or nobody knows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked = (*version_key(release), 0)[:2]
+    rows = tables.rows("torch_jetson", "library", JetsonLibrary)
+    return next((r for r in rows if r.lib == lib and version_key(r.jetpack[0]) <= asked < version_key(r.jetpack[1])), None)
 
 
 class _Image(msgspec.Struct, frozen=True, kw_only=True):

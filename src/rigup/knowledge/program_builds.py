@@ -55,6 +55,36 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
+class PlainBuild(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is of a program for processors without AVX; the table says of what kind."""
+
+    program: str
+    libs: list[str] = []
+    packages: list[str] = []
+    says: list[str] = []
+    conda: str = ""
+    option: str = ""
+    newer: str = ""
+
+
+class _Old(msgspec.Struct, frozen=True, kw_only=True):
+    said: str
+    source: str = ""
+
+
+def plain_builds() -> tuple[PlainBuild, ...]:
+    """All rows of it. Raises KnowledgeError for a malformed table."""
+    return tuple(tables.rows("program_builds", "plain", PlainBuild))
+
+
+def never_had_avx(processor: str) -> bool:
+    """Whether a processor of that name is one that was made without. Raises KnowledgeError for a malformed table."""
+    return any(
+        re.search(row.said, processor.replace("(R)", "")) or re.search(row.said, processor)
+        for row in tables.rows("program_builds", "old", _Old)
+    )
+
+
 class _LlamaIndex(msgspec.Struct, frozen=True, kw_only=True):
     variant: str
     os: list[str]

@@ -97,6 +97,15 @@ _OF_KIND = {
     ("hold-packages", "name"): r"[a-z][a-z-]{0,40}",
     ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
     ("install-from-cudas-repository", "keyring"): r"https://developer\.download\.nvidia\.com/[\w./-]{1,200}\.deb",
+    ("install-from-tegras-repository", "repository"): r"https://developer\.download\.nvidia\.com/[\w./-]{1,200}\.deb",
+    ("install-from-tegras-repository", "under"): r"/var/[a-z0-9.-]{1,100}",
+    ("new-conda-environment", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",
+    **{
+        (kind, name): r"[a-z][a-z0-9-]{0,60}"
+        for kind in ("new-conda-environment", "see-imported-by-conda")
+        for name in ("package", "named")
+    },
+    **{(kind, "value"): r"[\w.,:/=^+-]{1,400}" for kind in ("set-in-script", "set-in-script-on-nodes")},
     ("install-rocm", "usecase"): r"[a-z][a-z0-9,-]{0,99}",
     ("install-with-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",
     ("install-from-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",

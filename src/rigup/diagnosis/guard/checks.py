@@ -12,6 +12,12 @@ from rigup.steps import Step, StepError, make, parse, step_kinds
 _OF_LINUX = ("sh", "mokutil", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
 
 _OF_CUDA = "device=cuda"
+_OF_THE_PROCESSOR = (
+    "get-build-without",
+    "get-build-for-older-processors",
+    "compile-for-processor",
+    "run-where-the-processor-has",
+)  # a card is none of its matter
 _OF_LLAMA = lazy_regex(r"(?:(?P<root>[^\n]*?)build[\w.-]*(?P<sep>[\\/])bin[\\/]|[^\n]*[\\/])?(?P<name>(?:Release[\\/])?llama-[\w.-]+)")
 
 # What shows the card alone: what failed on it is then done again.
@@ -36,7 +42,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
         spec = _of_maker(_of_processor(_of_service(row, finding), holes), vendor)
         try:
             kind, params = _of_framework(*parse(spec, holes), kinds, setting)
-            itself = check_of_program(setting.programs, kind, finding.row.family)
+            itself = "" if {*kinds} & {*_OF_THE_PROCESSOR} else check_of_program(setting.programs, kind, finding.row.family)
             kind, params = (itself, {}) if itself else (kind, params)
             step = make(kind, params, setting.world, setting.wsl)
         except (KeyError, StepError):
@@ -80,7 +86,9 @@ def _of_maker(spec: str, vendor: str) -> str:
 def _of_framework(kind: str, params: dict[str, str], kinds: list[str], setting: Setting) -> tuple[str, dict[str, str]]:
     """What asks torch, or nothing but the program, of a person who uses another framework: that one is asked."""
     code = code_that_asks(setting.framework) if setting.framework else ""
-    installs = kind == "see-run" and any(name.startswith(("install-", "get-", "rebuild-")) for name in kinds)
+    installs = kind == "see-run" and any(
+        name.startswith(("install-", "get-", "rebuild-")) and name not in _OF_THE_PROCESSOR for name in kinds
+    )
     asks = kind in ("see-torch", "see-import") or installs
     return (check_that_shows(setting.framework), {"code": code}) if code and asks else (kind, params)
 

@@ -223,6 +223,7 @@ _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "add-package-source": _source,
     "compile-program": _build_commands,
     "compile-for-vulkan": _build_commands,
+    "compile-for-processor": _build_commands,
     "compile-for-sibling": _build_commands,
     "update-to": _update,
     "install-build-for-vulkan": _build_for_vulkan,

@@ -178,7 +178,9 @@ def windows_signs(text: Text) -> Statements:
 
 @reads(adds=(Cpu,), marks=("Flags: ",), rank=0)
 def lscpu_flags(text: Text) -> Statements:
-    """lscpu's line of what the processor can do; collect_env ends with the same."""
+    """lscpu's lines of which processor it is, and what that can do; collect_env ends with the same."""
+    for hit in text.each(r"^[> \t]*Model name: {1,40}(?P<model>[^\s][^\n]{2,80}?)[ \r]{0,4}$"):
+        yield hit.states(Cpu, model=hit["model"])
     for hit in text.each(r"^[> \t]*Flags: {1,40}(?P<flags>fpu [a-z0-9_ ]{40,6000})$"):
         yield hit.states(Cpu, flags=hit["flags"].split())
 

@@ -1,7 +1,9 @@
 """The program uses instructions that this processor does not offer."""
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
-from rigup.machine.kinds import Cpu, Gpu, Platform, Symptom
+from rigup.knowledge.conda_forge import channel
+from rigup.knowledge.program_builds import PlainBuild, never_had_avx, plain_builds
+from rigup.machine.kinds import Cpu, Gpu, Package, Platform, Symptom
 
 _EMULATED = ("QEMU", "KVM")
 _GUESTS = "guest-processor-made-up"
@@ -30,8 +32,8 @@ def tensorflow_wants_more(
 @rule("cpu-instruction-set-missing")
 def processor_lacks_what_wheels_use(_said: Symptom = seen(tag="illegal-instruction"), cpu: Cpu = one()) -> Verdict:
     """No AVX or AVX2: what today's wheels are compiled for."""
-    missing = [name for name in ("avx", "avx2") if name not in cpu.flags]
-    return "sse2" in cpu.flags and bool(missing) and {"want": ", ".join(missing).upper()}
+    missing = next((name for name in ("avx", "avx2") if name not in cpu.flags), None)  # without the first there is no second
+    return "sse2" in cpu.flags and missing is not None and {"want": missing.upper()}
 
 
 @rule("cpu-instruction-set-missing", "likely")
@@ -72,8 +74,48 @@ def where_the_instructions_are_hidden(
     return {
         "numbered": numbered.guest if guest and numbered else None,
         "guest": "guest" if guest and not numbered else None,
-        "perhaps": None if guest or bare else "perhaps",
+        "perhaps": None if guest or bare or (cpu is not None and never_had_avx(str(cpu.get("model") or ""))) else "perhaps",
         "want": (want.upper() if want.isalnum() else want) or None,
+        "bare_want": (want.upper() if want.isalnum() else want) or None,
+        "any_build": "older",
+    }
+
+
+@mends("cpu-instruction-set-missing")
+def package_of_the_program(knew: Params, package: Package) -> Params:
+    """What was installed, where a row knows it."""
+    return _of(knew, next((row for row in plain_builds() if package.name in row.packages), None))
+
+
+@mends("cpu-instruction-set-missing")
+def program_that_speaks(knew: Params, symptom: Symptom = seen(*(said for row in plain_builds() for said in row.says))) -> Params:
+    """By its own words, or the command that starts it."""
+    return _of(knew, next((row for row in plain_builds() if symptom.id in row.says), None))
+
+
+@mends("cpu-instruction-set-missing")
+def library_that_faulted(knew: Params, fault: Symptom = seen("kernel-invalid-opcode")) -> Params:
+    """The kernel names the file in which it was."""
+    lib = str(fault.get("lib") or "")
+    return _of(knew, next((row for row in plain_builds() if lib.startswith(tuple(row.libs) or ("/",))), None))
+
+
+def _of(knew: Params, row: PlainBuild | None) -> Params:
+    """Builds that do without AVX do without all that came after it."""
+    if row is None or "AVX" not in str(knew.get("want") or "AVX"):
+        return {}
+    conda = row.conda or None
+    return {
+        "conda": conda,
+        "channel": channel(),
+        "environment": f"{conda}-without-avx" if conda else None,
+        "elsewhere": "AVX" if conda else None,
+        "plain_program": row.program if row.option else None,
+        "option": row.option or None,
+        "engine": row.program if row.newer else None,
+        "newer": row.newer or None,
+        "bare_want": None,
+        "any_build": None,
     }
 
 

@@ -3,6 +3,8 @@
 import re
 
 from rigup.diagnosis.rule import HasForm, Params, one, seen
+from rigup.knowledge.cuda_libraries import Asked, CudaRelease, library_of
+from rigup.knowledge.cuda_toolkits import conda_toolkit
 from rigup.knowledge.framework_cuda import jax_extra
 from rigup.machine.kinds import Driver, Symptom, Torch
 
@@ -24,3 +26,21 @@ def wanted_by_what_was_compiled(symptom: Symptom, nvcc: Symptom, torch: Torch) -
     """Whether the runtime that is missed is that of the nvcc that is shown, and torch is of another major."""
     is_of_nvcc = str(symptom.lib) == f"libcudart.so.{nvcc.version}"
     return is_of_nvcc and str(nvcc.version).partition(".")[0] != str(torch.cuda).partition(".")[0]
+
+
+def product_name(lib: str, release: CudaRelease, tested: Asked | None) -> str:
+    """As people look for it: "CUDA 11.8", "cuDNN 9 for CUDA 12", "CUDA 10.1 and cuDNN 7.6"."""
+    if tested:
+        return f"CUDA {tested.cuda} + cuDNN {tested.cudnn}"
+    library = library_of(lib)
+    if library and library[0].suffix_from:
+        return f"{library[0].product} {library[1]} (CUDA {release.major})"
+    return f"CUDA {release.last or release.major}"
+
+
+def conda_of(tested: Asked) -> Params:
+    """The same libraries for an environment of conda's."""
+    toolkit = conda_toolkit(tested.cuda)
+    if toolkit is None:
+        return {}
+    return {"conda": ",".join((*toolkit.packages, f"cudnn={tested.cudnn}")), "channel": toolkit.channel}

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.diagnosis.causes.library.cuda_packages import of_a_night, wanted_by_what_was_compiled
+from rigup.diagnosis.causes.library.cuda_packages import conda_of, of_a_night, product_name, wanted_by_what_was_compiled
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.conda_forge import channel
 from rigup.knowledge.cuda import cuda_of_driver, version_key
@@ -20,11 +20,11 @@ from rigup.knowledge.cuda_libraries import (
     runtime_of,
     usual_release,
 )
-from rigup.knowledge.cuda_toolkits import conda_toolkit
 from rigup.knowledge.cudnn import image_with_cudnn
 from rigup.knowledge.framework_cuda import cuda_of_package, jax_extra, named_alike, onnxruntime_releases
+from rigup.knowledge.jetson import jetpack_of_l4t, jetson_library, jetson_wheels
 from rigup.knowledge.pythons import tensorflow_on_windows
-from rigup.machine.kinds import Driver, Gpu, Package, Platform, PythonEnv, Symptom, TensorFlow, Toolkit, Torch
+from rigup.machine.kinds import Driver, Gpu, Jetson, Package, Platform, PythonEnv, Symptom, TensorFlow, Toolkit, Torch
 
 _FIRST = ("cudart", "nccl")  # the one it opens at import, GPU or not; the other it opens for collectives alone
 _PLAIN = {"CUDA": "the CUDA toolkit"}
@@ -153,6 +153,12 @@ def _lib(knew: Params) -> str:
 
 
 @mends("cuda-runtime-library-missing")
+def file_that_was_looked_for(knew: Params, none: Symptom = seen("windows-where-finds-none")) -> Params:
+    """A message that names no file is one of the file that is shown to be on no path."""
+    return {} if _lib(knew) else {"lib": none.lib}
+
+
+@mends("cuda-runtime-library-missing")
 def file_of_windows(knew: Params, platform: Platform | None = None) -> Params:
     """Windows looks for its libraries along PATH, and has no loader path."""
     windows = _lib(knew).lower().endswith(".dll") or (platform is not None and platform.get("system") == "windows")
@@ -211,24 +217,6 @@ def _nameless(lib: str, knew: Params) -> Params:
     }
 
 
-def _product_name(lib: str, release: CudaRelease, tested: Asked | None) -> str:
-    """As people look for it: "CUDA 11.8", "cuDNN 9 for CUDA 12", "CUDA 10.1 and cuDNN 7.6"."""
-    if tested:
-        return f"CUDA {tested.cuda} + cuDNN {tested.cudnn}"
-    library = library_of(lib)
-    if library and library[0].suffix_from:
-        return f"{library[0].product} {library[1]} (CUDA {release.major})"
-    return f"CUDA {release.last or release.major}"
-
-
-def _of_conda(tested: Asked) -> Params:
-    """The same libraries for an environment of conda's."""
-    toolkit = conda_toolkit(tested.cuda)
-    if toolkit is None:
-        return {}
-    return {"conda": ",".join((*toolkit.packages, f"cudnn={tested.cudnn}")), "channel": toolkit.channel}
-
-
 @mends("cuda-runtime-library-missing")
 def release_that_paddle_names(symptom: Symptom = seen("driver-api-beside-runtime")) -> Params:
     """The CUDA that its build was made with."""
@@ -253,7 +241,7 @@ def release_that_has_it(knew: Params) -> Params:
     if release is None:
         return _nameless(lib, knew)
     tested = tested if tested and release.holds(tested.cuda) else None
-    product = _product_name(lib, release, tested)
+    product = product_name(lib, release, tested)
     folder, package = folder_of(lib, release), package_of(lib, release)
     linux = not knew.get("windows")
     return {
@@ -264,7 +252,7 @@ def release_that_has_it(knew: Params) -> Params:
         "what": product if linux and not package else None,
         "onto_path": None if linux else product,
         "plain": None,
-        **(_of_conda(tested) if tested else {}),
+        **(conda_of(tested) if tested else {}),
     }
 
 
@@ -328,7 +316,10 @@ def what_the_program_has_for_it(
         majors = {row.major for row in releases_with(_lib(knew))}
         have, runs = (str(fact.get("version") or "") if fact else "" for fact in (onnx, python))
         releases = onnxruntime_releases(version, majors.pop() if len(majors) == 1 else "", have, runs)
-        return {"plain": None, "pinned": extra.upgrade + releases, "call": extra.call} if releases else {}
+        bound = re.search(r"(?:==|<)([\d.]+)$", releases)
+        first = knew.get("windows") and bound and version_key(bound[1]) <= version_key(extra.windows_to)
+        named = {"held": extra.windows, "pinned_then": extra.upgrade + releases} if first else {"pinned": extra.upgrade + releases}
+        return {"plain": None, **named, "call": extra.call} if releases else {}
     both = bool(extra.upgrade and extra.call)
     alone = {"only": extra.upgrade or None, "alone": extra.call or None}
     return {"plain": None, **({"upgrade": extra.upgrade, "call": extra.call} if both else alone)}
@@ -362,6 +353,23 @@ def program_for_another_cuda_than_torch(knew: Params, torch: Torch, by: Symptom 
     """An extension of torch that asks for another major's runtime was compiled for another torch: it is installed again with its own."""
     wanted, had = (re.search(r"libcudart\.so\.(\d{2})", str(knew.get("lib") or "")), re.search(r"\+cu(\d{2})\d", str(torch.get("version"))))
     return {"again": str(by.importer).replace("_", "-"), "package": None} if wanted and had and wanted[1] != had[1] else {}
+
+
+@mends("cuda-runtime-library-missing")
+def library_of_a_module(knew: Params, jetson: Jetson, torch: Torch | None = None) -> Params:
+    """On a Jetson JetPack has its own, and NVIDIA's repositories for it the rest; whose number JetPack has not got, that torch is made for another."""
+    release, lib = jetpack_of_l4t(str(jetson.get("l4t") or "")), _lib(knew)
+    library = library_of(lib)
+    if release is None or release.generic or library is None:
+        return {}
+    none = dict.fromkeys(("package", "plain", "what", "toolkit", "there", "conda"))
+    if beside := jetson_library(lib, release.release):
+        return {**none, "of_tegra": beside.packages, "repository": beside.repository, "under": beside.folder}
+    fits = any(row.holds(release.cuda) for row in releases_with(lib)) and not library[0].suffix_from
+    if fits or (library[0].stem, library[1]) == ("cudnn", release.cudnn):
+        return {**none, "jetpack": release.release}
+    wheel = next((row for row in jetson_wheels(release.release) if row.links), None)
+    return {**none, "other_l4t": jetson.l4t, "links": wheel.links, "nvidias": wheel.torch} if wheel and torch else {}
 
 
 @mends("cuda-runtime-library-missing")
