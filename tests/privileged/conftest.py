@@ -1,5 +1,6 @@
 """Bases, built once for all tests here: Debian- and Ubuntu-like, with a repository of packages made for the tests."""
 
+import itertools
 import os
 import shutil
 import sys
@@ -112,6 +113,9 @@ systemctl enable web.service 2> /dev/null
 """
 
 
+_NUMBERS = itertools.count()  # one that failed while it was made may be left, and keeps its name
+
+
 @pytest.fixture
 def machine(made, images, tmp_path):
     """Make a machine: the captured one whose cards it has, the system it runs, packages that are there from the first.
@@ -122,7 +126,7 @@ def machine(made, images, tmp_path):
     nodes = []
 
     def start(card: str, system: str = "debian", *packages: str) -> Node:
-        image, name = images.get((card, system, packages), IMAGE), f"box{len(nodes)}-{os.getpid()}"
+        image, name = images.get((card, system, packages), IMAGE), f"box{next(_NUMBERS)}-{os.getpid()}"
         box = Node(podman, name, image, hardware(card, tmp_path / f"hw{len(nodes)}"), volumes)
         nodes.append(box)
         if image == IMAGE:
