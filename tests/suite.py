@@ -35,7 +35,7 @@ LONG = frozenset(
         "supervision_terminal",
         "cluster": "cluster_deep",
         "container": "container_started",
-        "diagnosis": "fixes_framework guard guesses",
+        "diagnosis": "fixes_framework guard guesses kernels_of_releases options_in_commands_that_were_typed",
         "environments": "running staged_swap",
         "fit": "fit_command remote",
         "knowledge": "accounting data text_classifier",
@@ -51,9 +51,10 @@ LONG = frozenset(
         "schemas": "answers doctor_answers",
         "steps": "hostile_values",
         "train/advise": "advise_command advise_replay",
+        "train/launch": "launch_preflight",
         "train/port": "train_port",
         "verify": "child companions which_python whole_way",
-        "watch": "captured_trees_watched live_in_a_terminal recordings",
+        "watch": "captured_trees_watched live_by_keys live_in_a_terminal nvidia_watched recordings",
     }.items()
     for name in names.split()
 )  # files of which `--quick` takes less: a tenth of their cases would take a second and a half, and some ten
