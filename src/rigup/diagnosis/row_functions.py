@@ -74,7 +74,7 @@ FUNCTIONS = {
     "wants-atomics": "rigup.knowledge.lifecycle:wants_atomics",
     "wheels-have": "rigup.diagnosis.causes.rocm_chips:wheels_have",
     "with-avx2": "rigup.diagnosis.causes.framework.cpu_instruction_set_missing:with_avx2",
-    "worth-a-build": "rigup.diagnosis.causes.framework.cpu_only_torch:worth_a_build",
+    "worth-a-build": "rigup.diagnosis.causes.framework.torch_builds:worth_a_build",
 }
 
 

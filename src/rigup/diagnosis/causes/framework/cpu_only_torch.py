@@ -5,12 +5,12 @@ from rigup.diagnosis.causes.framework.torch_builds import (
     a_build_that_serves_the_card,
     environment_that_has_one_for_cards,
     what_conda_is_asked,
+    worth_a_build,
 )
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Passes, Verdict, every, mends, one, rule, seen, text_rule
 from rigup.knowledge.framework_cuda import jax_extra
-from rigup.knowledge.rocm import override_for
-from rigup.knowledge.torch_builds import newest_build, variant_for_pypi
+from rigup.knowledge.torch_builds import variant_for_pypi
 from rigup.machine.kinds import (
     Driver,
     Gpu,
@@ -43,16 +43,6 @@ _FRAMEWORKS = {
 
 def _for_cpu(torch: Torch) -> bool:
     return torch.cuda is None and torch.get("hip") is None and "+xpu" not in str(torch.get("version"))
-
-
-def worth_a_build(gpu: Gpu) -> bool:
-    """Whether some build would serve the card; a guest's card is not ours."""
-    isa = gpu.get("isa")
-    if gpu.get("driver") == "vfio-pci":
-        return False
-    if isa and newest_build(isa) is None:  # a card of its own may run on a sibling's code
-        return gpu.get("integrated") is False and override_for(isa) is not None
-    return bool(isa) or gpu.vendor == "nvidia"
 
 
 _IN_WORDS = ("has-no-gpu-in-words", "has-no-card-in-words", "stands-without-a-card-in-words")

@@ -9,12 +9,23 @@ from rigup.diagnosis.rule import Params, one, seen
 from rigup.knowledge.conda_forge import any_with_cuda, channel
 from rigup.knowledge.cuda import driver_minimum, reaches
 from rigup.knowledge.driver_choice import branch_left_for, first_branch, stable_branch
-from rigup.knowledge.torch_builds import TorchBuild, companions, index_url
+from rigup.knowledge.rocm import override_for
+from rigup.knowledge.torch_builds import TorchBuild, companions, index_url, newest_build
 from rigup.knowledge.torch_changes import Wish, ever_built, nearest_build, of_amds_index
 from rigup.machine.kinds import Driver, Gpu, Jetson, Package, Platform, PythonEnv, Symptom, Torch
 
 _OF_CONDA = ("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")
 KINDS = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
+
+
+def worth_a_build(gpu: Gpu) -> bool:
+    """Whether some build would serve the card; a guest's card is not ours."""
+    isa = gpu.get("isa")
+    if gpu.get("driver") == "vfio-pci":
+        return False
+    if isa and newest_build(isa) is None:  # a card of its own may run on a sibling's code
+        return gpu.get("integrated") is False and override_for(isa) is not None
+    return bool(isa) or gpu.vendor == "nvidia"
 
 
 def release_of(torch: Torch | None) -> str:
