@@ -1,5 +1,6 @@
 """`rigup container` with containers that really start: podman as root and rootless, on a base made of this machine's busybox."""
 
+import itertools
 import json
 import os
 import re
@@ -23,11 +24,17 @@ pytestmark = [
 ]
 IMAGE = "localhost/tool:1"
 NOBODY = 65534
-# Limits that any caller may set; and where control groups are of both kinds crun refuses, runc does not.
+_ENGINES = itertools.count()
+# Limits that any caller may set; and where control groups are of both kinds crun refuses, runc does not. What podman knows of
+# running containers, and its locks, lie beside their store: a reset takes them away, and other tests have stores beside this one.
 CONTAINERS = """\
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+[network]
+default_subnet = "{subnet}"
 [engine]
 events_logger = "file"
+lock_type = "file"
+tmp_dir = "{folder}/tmp"
 """
 STORAGE = """[storage]
 driver = "vfs"
@@ -71,7 +78,9 @@ class Engine:
         runtime = 'runtime = "runc"\ncgroup_manager = "cgroupfs"\n' if shutil.which("runc") else ""
         # an account's own network wants a program and a device that may be missing, and none of what it tests
         network = 'netns = "none"\n' if account != os.getuid() else ""
-        (self.folder / "containers.conf").write_text("[containers]\n" + network + CONTAINERS + runtime)
+        subnet = f"10.{os.getpid() % 100 + 100}.{next(_ENGINES) % 256}.0/24"
+        settings = CONTAINERS.format(folder=self.folder, subnet=subnet)
+        (self.folder / "containers.conf").write_text("[containers]\n" + network + settings + runtime)
         (self.folder / "storage.conf").write_text(STORAGE.format(folder=self.folder))
         self.work = self.folder / "work"
         self.work.mkdir()
@@ -163,13 +172,12 @@ def test_what_it_dies_of_is_named(engine):
 
 def test_a_signal_reaches_the_program_and_no_container_is_left(engine):
     words = run("--name", "signalled", "--", "sh", "-c", "trap 'exit 9' TERM; echo ready; while :; do sleep 0.1; done")
-    running = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "rigup", "container", *words], cwd=engine.work, env=engine.environment, stdout=subprocess.PIPE, text=True
-    )
-    assert running.stdout.readline() == "ready\n"
-    running.send_signal(signal.SIGTERM)
-    assert running.wait(60) == 9
-    running.stdout.close()
+    ) as running:
+        assert running.stdout.readline() == "ready\n"
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(60) == 9
     assert engine.podman("ps", "--all", "--quiet", "--filter", "name=signalled") == ""
 
 

@@ -33,7 +33,8 @@ class Podman:
 
     def __init__(self, folder, driver):
         self.run = tempfile.mkdtemp(prefix="rigup-")  # podman takes no longer path than one of 50 characters
-        self.store = ["--root", str(folder / "root"), "--runroot", self.run, "--storage-driver", driver]
+        # without a folder of its own for what runs, a reset takes away that of every podman here
+        self.store = ["--root", str(folder / "root"), "--runroot", self.run, "--tmpdir", self.run + "/tmp", "--storage-driver", driver]
 
     def __call__(self, *argv, **options):
         return subprocess.run(["podman", *self.store, *argv], capture_output=True, text=True, timeout=900, check=False, **options)

@@ -48,8 +48,13 @@ class Podman:
         # crun refuses a machine of both generations of control groups; without the newer one, in a view of our own, it does not.
         before = _IN_LEGACY if os.path.ismount("/sys/fs/cgroup/unified") else ()
         self.argv = [*before, "podman", *store]
+        # locks in shared memory are those of every podman of the account, and each that starts anew frees all of them
+        settings = folder / "containers.conf"
+        settings.write_text('[engine]\nlock_type = "file"\n')
+        self.environment = {**os.environ, "CONTAINERS_CONF": str(settings)}
 
     def __call__(self, *argv: object, seconds: float = 300.0, **options: Any) -> "subprocess.CompletedProcess[str]":
+        options = {"env": self.environment, **options}
         return subprocess.run([*self.argv, *map(str, argv)], capture_output=True, text=True, timeout=seconds, check=False, **options)
 
     def close(self) -> None:
