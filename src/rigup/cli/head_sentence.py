@@ -10,7 +10,7 @@ def head_sentence(answer: Doctor, here: bool) -> str:
     """What the verdict means, as one sentence."""
     verdict = str(answer.verdict)
     loud = [shown for shown in answer.findings if shown.severity != "note"]
-    if not loud and any(failure.asked for failure in answer.failed_verifications):
+    if not loud and _failed(answer):
         return _("Nothing else is wrong, but what was computed here was not right when it was verified.")
     if loud and all(shown.guess for shown in loud):
         return _("Nothing that was read proves it, but it reads like this.")
@@ -33,14 +33,35 @@ def _keeps_from_working(loud: list[Finding]) -> str:
 
 
 def verdict_word(answer: Doctor) -> str:
-    """What a person reads in the verdict's place: "broken" alone would be taken for the card."""
-    return _("A fault was found") if answer.verdict == "broken" else _(answer.verdict).capitalize()
+    """What a person reads in the verdict's place: "broken" alone would be taken for the card, "unknown" for doubt where all is answered."""
+    if answer.verdict == "broken":
+        return _("A fault was found")
+    if answer.verdict != "unknown" or _failed(answer) or any(shown.severity != "note" for shown in answer.findings):
+        return _(answer.verdict).capitalize()
+    if answer.answers and (_outright(answer) or not _works(answer)):
+        return _("No fault of this machine was found")
+    return _("Nothing wrong was found") if _works(answer) else _(answer.verdict).capitalize()
+
+
+def _failed(answer: Doctor) -> bool:
+    """Whether a proof that was asked for has failed."""
+    return any(failure.asked for failure in answer.failed_verifications)
+
+
+def _outright(answer: Doctor) -> bool:
+    """Whether something is answered that was asked, and not only told beside."""
+    return any(told.outright for told in answer.answers)
+
+
+def _works(answer: Doctor) -> bool:
+    """Whether a message shows something at work."""
+    return any(message.works for message in answer.harmless)
 
 
 def _healthy(answer: Doctor) -> str:
     """What was given, and that nothing of it is a fault."""
     programs = ", ".join(dict.fromkeys(message.program for message in answer.harmless if not message.works))
-    works = any(message.works for message in answer.harmless)
+    works = _works(answer)
     if not programs:
         working = _("Nothing wrong is to be seen in what was given, and what is named below is seen to work.")
         return working if works else _("Nothing wrong is to be seen in what was given.")
@@ -52,13 +73,13 @@ def _healthy(answer: Doctor) -> str:
 
 
 def _unknown(answer: Doctor, loud: bool) -> str:
-    """Nothing wrong was found, and more can be said where something is known of what was asked or worries."""
-    if any(one.outright for one in answer.answers) and not loud:
-        return _("No fault of this machine was found; what was asked is answered below.")
-    if any(message.works for message in answer.harmless) and not loud:
-        return _("Nothing wrong was found, and what is named below is seen to work.")
-    if answer.answers and not loud:
-        return _("No fault of this machine was found; what is worth knowing stands below.")
+    """Nothing wrong was found, and more can be said where something is known of what was asked or worries. It follows `verdict_word`."""
+    if not loud and _outright(answer):
+        return _("What was asked is answered below.")
+    if not loud and _works(answer):
+        return _("What shows it at work is named below.")
+    if not loud and answer.answers:
+        return _("What is worth knowing stands below.")
     if answer.harmless and not loud:
         return _("The messages that are named below are without consequence; of the rest too little was seen.")
     if not loud and any(device.state in ("expected", "verified") for device in answer.machine.accelerators or []):
