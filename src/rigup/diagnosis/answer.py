@@ -124,14 +124,6 @@ def _beside(texts: tuple[Text, ...], answers: tuple[AnsweredQuestion, ...]) -> t
     return without(texts, answers)
 
 
-def messages_of(source: str) -> set[str]:
-    """Ids of the messages in it that are known. Raises SourceError."""
-    try:
-        return heard_in(look(open_source(source), False))
-    finally:
-        close_sources()
-
-
 def answer(diagnosis: Diagnosis) -> Doctor:
     """What was seen and judged, with what mends it."""
     facts, findings, skipped, complained, answers = diagnosis

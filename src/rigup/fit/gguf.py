@@ -1,7 +1,6 @@
 """The header of a GGUF file: what the model is, and which tensors it has. Written by strangers, so everything is bounded."""
 
 import struct
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rigup.fit.errors import HeaderError
@@ -268,8 +267,3 @@ class _Reader:
         if sizes[0] % row.weights or offset % alignment or offset > _MOST_SIZE:
             raise self.broken(_("{name} does not lie as its type asks").format(name=name[:100]))
         return result._replace(bytes=result.numbers // row.weights * row.bytes)
-
-
-def tensors_of_all(headers: Iterator[Header]) -> tuple[Tensor, ...]:
-    """The tensors of a model in several files."""
-    return tuple(tensor for header in headers for tensor in header.tensors)

@@ -23,10 +23,6 @@ class CannotBeDoneError(WorkflowError):
     """The request is right; the work failed, or there is nothing to work on."""
 
 
-class DeclinedError(WorkflowError):
-    """Whoever was asked did not agree; nothing was changed."""
-
-
 @contextmanager
 def as_workflow_errors() -> Iterator[None]:
     """Within it, what the stations and the system raise as an answer is raised as a `WorkflowError`; faults go through."""
