@@ -5,7 +5,9 @@ import pytest
 from rigup.knowledge.gpu_words import is_of_laptops
 
 
-@pytest.mark.parametrize("name", ["NVIDIA GeForce RTX 3070 Laptop GPU", "GeForce GTX 1650 Mobile / Max-Q", "NVIDIA GeForce MX450"])
+@pytest.mark.parametrize(
+    "name", ["NVIDIA GeForce RTX 3070 Laptop GPU", "GeForce GTX 1650 Mobile / Max-Q", "NVIDIA GeForce MX450", "AMD Radeon RX 7700S"]
+)
 def test_names_of_laptops_products(name):
     assert is_of_laptops(name)
 

@@ -20,6 +20,7 @@ class _PlainForm(msgspec.Struct, frozen=True):
 
     operator: str
     option: str
+    whole: str = ""  # the release that has them all, where the plain form lacks operators, too
 
 
 class Pinned(NamedTuple):
@@ -69,6 +70,20 @@ def has_directml(python: str) -> bool:
     minor = version_key(python)[:2]
     spans = (row.python.partition("-") for row in tables.rows("directml", "release", _Release))
     return any(version_key(first)[:2] <= minor <= version_key(last or first)[:2] for first, _, last in spans)
+
+
+def release_before(operator: str) -> Pinned | None:
+    """The last release under which an optimizer does without an operator, where its plain form falls back as well; None for others.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    bare = operator.removeprefix("aten::")
+    named = next(
+        (row.whole for row in tables.rows("directml", "plain_form", _PlainForm) if bare.startswith(row.operator) and row.whole), ""
+    )
+    return next((_pin(row) for row in tables.rows("directml", "release", _Release) if row.torch_directml == named), None)
 
 
 def plain_form(operator: str) -> str:

@@ -32,7 +32,7 @@ _READ_BY = {
     "ONEAPI_": "intel",
 }
 _READ_BY_AMD = ("CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING")  # ROCm's torch reads them as CUDA's does
-_INTO_GROUPS = ("join-group", "join-group-yourself")
+_INTO_GROUPS = ("join-group", "join-group-by-hand", "join-group-yourself")
 
 
 def conda_where_pip_keeps_the_packages(step: Step, setting: Setting) -> bool:

@@ -1,6 +1,7 @@
 """Your account may not open the GPU's device node."""
 
 from rigup.diagnosis.causes.access.device_nodes import KFD, by_another_number, closed, in_the_usual_group, is_render_node, named
+from rigup.diagnosis.causes.grounds import symptoms_in
 from rigup.diagnosis.causes.masks import MASKS
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE
@@ -277,8 +278,20 @@ def runtime_of_intels_does_not_start(
 
 @mends("render-group-missing")
 def the_group_to_join(
-    node: DeviceNode | None = one(path=KFD), account: Account | None = one(at="shell"), error: Symptom | None = seen("kfd-group-not-held")
+    knew: Params,
+    node: DeviceNode | None = one(path=KFD),
+    account: Account | None = one(at="shell"),
+    error: Symptom | None = seen("kfd-group-not-held"),
 ) -> Params:
-    """Which group, and who."""
+    """Which group, and who: a server's message is of the account that runs it, as a service or by hand."""
     group = (node and node.get("group")) or (error and error.get("group")) or "render"
-    return {"group": "render" if group == "root" else group, **named(account, error)}
+    holes: Params = {"group": "render" if group == "root" else group}
+    if isinstance(unit := knew.get("service"), Service):
+        return {**holes, "service": unit.name, "account": knew.get("user"), "person": None}
+    server = next(
+        (symptom.place.process.partition(":")[2] for symptom in symptoms_in(knew) if symptom.place.process.startswith("service:")), ""
+    )
+    if server in COMPUTING:
+        return {**holes, "service": server, "account": server, "by_hand": server, "own": None}
+    mine = named(account, error)
+    return {**holes, **mine, "person": mine.get("user"), "service": None}

@@ -3,8 +3,9 @@
 from rigup.diagnosis.causes.directml.packages import ONNX
 from rigup.diagnosis.causes.grounds import ids_in
 from rigup.diagnosis.rule import Params, Verdict, mends, rule, seen, text_rule
-from rigup.knowledge.directml import plain_form
-from rigup.machine.kinds import Gpu, Symptom
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.directml import plain_form, release_before
+from rigup.machine.kinds import Gpu, PythonEnv, Symptom
 
 _OF_TENSORFLOW = ("directml-kernel-not-there", "no-kernel-among-those-of-directml", "plug-in-", "tensorflow-")
 _DOUBLES = "directml-has-no-doubles"
@@ -56,6 +57,7 @@ def way_around(
     knew: Params,
     missing: Symptom | None = seen("directml-falls-back", "operator-falls-back", "directml-operator-refused", "directml-operator-not-run"),
     card: Gpu | None = None,
+    env: PythonEnv | None = None,
 ) -> Params:
     """An optimizer's own operations have plain forms; anything else runs on the processor when program and inputs are brought there."""
     ids = ids_in(knew)
@@ -67,9 +69,15 @@ def way_around(
         return {"option": _PLACES}
     if any("nodes" in name or "provider" in name for name in ids):
         return {"newer": ONNX}
+    plain, old = plain_form(operator), release_before(operator)
+    have = version_key(str(env.get("version") or "") if env else "")[:2]
+    fits = old is not None and bool(have) and version_key(old.oldest)[:2] <= have <= version_key(old.python)[:2]
     return {
-        "argument": plain_form(operator) or None,
-        "part": operator or None,
+        "argument": plain or None,
+        "old_python": old.python if old and not fits else None,
+        "old_pins": old.packages if old and not fits else None,
+        "old_here": old.packages if old and fits else None,
+        "part": None if plain else operator or None,
         "unnamed": None if operator else "unnamed",
         "backend": other,
     }

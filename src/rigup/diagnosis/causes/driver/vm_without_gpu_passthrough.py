@@ -1,6 +1,7 @@
 """This virtual machine has only a virtual display."""
 
 from rigup.diagnosis.causes.driver.other_ways import build_for_the_processor
+from rigup.diagnosis.causes.grounds import ids_in
 from rigup.diagnosis.causes.pci import NVIDIA
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.driver_faults import virtual_display
@@ -42,11 +43,22 @@ def guest_draws_by_a_made_up_display(
 mends("vm-without-gpu-passthrough")(build_for_the_processor)
 
 
+def _of_amds_tools(knew: Params) -> bool:
+    """Whether ROCm's own tools alone found nothing: no framework is spoken of."""
+    return any(name.startswith(("rock-", "rocm-", "rocminfo-", "amd-smi-", "amdgpu-", "hsa-")) for name in ids_in(knew))
+
+
 @mends("vm-without-gpu-passthrough")
 def what_hands_no_gpu_on(
+    knew: Params,
     symptom: Symptom | None = seen(tag="hosted-hypervisor"),
     below: Platform | None = one(hypervisor=("oracle", "innotek", "virtualbox", "parallels")),
+    torch: Torch | None = None,
+    named: Symptom | None = seen("torch-named"),
+    drawn: Symptom | None = seen("made-up-display-vmware", "adapter-of-vmware-in-windows", "vmwares-display-driver"),
 ) -> Params:
     """Programs that run machines in a window give them a display of their own, and no card."""
     hosted = symptom.get("name") if symptom is not None else below.hypervisor if below is not None else None
-    return {"hosted": hosted, "host": None if hosted else "host"}
+    vmware = drawn is not None and hosted is None
+    holes: Params = {"hosted": hosted, "host": None if hosted or vmware else "host", "vmware": "vmware" if vmware else None}
+    return holes if torch or named or not _of_amds_tools(knew) else {**holes, "cpu": None}

@@ -235,8 +235,11 @@ def _own_build(program: Program | None, isa: str) -> Params:
 
 def _by_pip(program: Program | None, package: str, isa: str, system: str) -> Params:
     """A build by pip, where a variable tells it the card; `env` is no command of Windows'."""
-    if not (program and program.variable and package and isa and system == "linux"):
+    if not (program and program.variable and package and system == "linux"):
         return {}
+    if not isa:  # torch's own builder compiles for the cards that it sees
+        here = package if program.variable == "TORCH_CUDA_ARCH_LIST" else None
+        return {"built_here": here, "optional": here and program.instead and here, "instead": program.instead or None}
     number = isa.removeprefix("sm_")
     return {
         "variable": program.variable,

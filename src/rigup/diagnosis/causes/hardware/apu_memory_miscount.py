@@ -2,8 +2,12 @@
 
 from rigup.diagnosis.causes.hardware.memory_figures import OUT, WRAPPED
 from rigup.diagnosis.causes.memory_sizes import GIB, size
-from rigup.diagnosis.rule import Verdict, one, rule, seen, text_rule
+from rigup.diagnosis.causes.places import inside
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.knowledge.amd_ways import setting
 from rigup.machine.kinds import Gpu, Memory, Symptom
+
+_OF_THE_SYSTEM = 4 * GIB  # what a system and its services hold themselves, at the least
 
 
 @rule("apu-memory-miscount", "likely")
@@ -56,3 +60,26 @@ def little_is_free_of_a_large_pool(
     """The server starts, and calls a quarter of the pool free: it takes another pool's free part beside this one's total."""
     total, free = size(symptom.get("total")) or 0.0, size(symptom.get("free")) or 0.0
     return card is None and total > 16 * GIB and 0 < free < 0.25 * total and {"name": gpu.get("name")}
+
+
+@mends("apu-memory-miscount")
+def what_the_machine_lends(
+    gpu: Gpu | None = one(vendor="amd"),
+    memory: Memory | None = None,
+    told: Symptom | None = seen("main-memory-told"),
+    figures: Symptom | None = seen("hip-memory-figures", "hip-memory-tuple"),
+    counted: Symptom | None = seen("ollama-compute"),
+) -> Params:
+    """The least of what may be mapped, what is free, and the main memory beside the carve-out; of it the system needs its part."""
+    carved, mapped = (float(gpu.get(name) or 0) if gpu else 0.0 for name in ("vram", "gtt"))
+    ram = float(memory.get("total") or 0) if memory else 0.0
+    if told is not None and not ram:
+        ram = (size(told.get("total")) or 0.0) - (carved if told.get("whole") else 0.0)
+    known = [figure for figure in (mapped, ram, (size(figures.get("free")) or 0.0) if figures else 0.0) if figure > _OF_THE_SYSTEM]
+    if not known:
+        return {"unknown": "unknown"}
+    most = min(known) - _OF_THE_SYSTEM
+    over = (size(counted.get("total")) or 0.0) - most if counted else 0.0
+    switch = setting("kept-free-by-ollama")
+    unit = "ollama" if over > 0 and not inside(counted) else None
+    return {"most": f"{most / GIB:.0f} GiB", "service": unit, "name": switch.name, "over": str(int(over))}

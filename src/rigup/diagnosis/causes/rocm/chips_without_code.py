@@ -3,6 +3,7 @@
 import re
 
 from rigup.diagnosis.causes.grounds import symptoms_in
+from rigup.diagnosis.causes.rocm.ollama import of_ollama
 from rigup.diagnosis.causes.rocm.torch_builds import amd_holes, torch_holes, without_a_gpu
 from rigup.diagnosis.causes.rocm.who_computes import boxed
 from rigup.diagnosis.causes.rocm_chips import inside_a_processor
@@ -27,7 +28,7 @@ def _code_of(torch: Torch) -> list[str]:
 
 def _server(knew: Params) -> str:
     """The unit of the server that spoke."""
-    spoke = next((symptom for symptom in symptoms_in(knew) if str(symptom.id).startswith("ollama-") and symptom.id != "ollama-named"), None)
+    spoke = next((symptom for symptom in symptoms_in(knew) if of_ollama(symptom)), None)
     return service_of(spoke.place.process) if spoke else ""
 
 

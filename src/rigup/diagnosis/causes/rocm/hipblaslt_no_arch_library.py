@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.causes.grounds import symptoms_in
 from rigup.diagnosis.causes.rocm.torch_builds import newer, torch_holes
-from rigup.diagnosis.causes.rocm.who_computes import who_computes_where
+from rigup.diagnosis.causes.rocm.who_computes import boxed, who_computes_where
 from rigup.diagnosis.rule import Params, Verdict, mends, one, seen, text_rule
 from rigup.knowledge.amd_ways import newest_rocm, setting
 from rigup.machine.kinds import Gpu, KernelLibrary, Symptom
@@ -25,9 +25,13 @@ def without_hipblaslt(knew: Params, library: KernelLibrary | None = one(name="hi
     """A newer release of whose it is; until then rocBLAS's own kernels, which torch and rocBLAS can be told to take."""
     path = " ".join(str(symptom.get("path") or "") for symptom in symptoms_in(knew)) + str(library.get("path") if library else "")
     if knew.get("program") == "ollama" or "/ollama/" in path.replace("\\", "/"):
-        return {"renew": "ollama"}
+        switch = setting("rocblas-without-hipblaslt")  # its releases bring the library without kernels again and again
+        box, windows = boxed(knew), knew.get("system") == "windows"
+        option = f"-e {switch.name}={switch.value}" if box else None
+        unit = None if box or windows else "ollama"
+        return {"service": unit, "container": option, "alone": switch.name if windows else None, "name": switch.name, "value": switch.value}
     if knew.get("by_torch") or "site-packages" in path:
         switch = setting("torch-without-hipblaslt")
-        return {**torch_holes(newer(knew)), "name": switch.name, "value": switch.value}
+        return {**torch_holes(newer(knew)), "alone": switch.name, "value": switch.value}
     switch = setting("rocblas-without-hipblaslt")
-    return {"release": newest_rocm() or None, "name": switch.name, "value": switch.value}
+    return {"release": newest_rocm() or None, "alone": switch.name, "value": switch.value}

@@ -8,6 +8,7 @@ from rigup.diagnosis.causes.rocm.who_computes import boxed, who_computes_where
 from rigup.diagnosis.causes.rocm_chips import inside_a_processor
 from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule, seen, text_rule
 from rigup.knowledge.amd_ways import setting
+from rigup.knowledge.gpu_words import is_of_laptops
 from rigup.language import _
 from rigup.machine.kinds import Gpu, Symptom, Toolkit, Torch, Variable
 
@@ -150,9 +151,11 @@ def mask_of_that_runtime(
     vulkan: Symptom | None = seen("vulkan-device-of-its-own-memory"),
     way: Symptom | None = seen("weights-on-a-vulkan-device"),
     took: Symptom | None = seen(tag="takes-integrated-graphics"),
+    card: Gpu | None = one(integrated=False),
 ) -> Params:
     """Each runtime counts for itself, and reads a variable of its own."""
-    off = {"off": _("switch off the processor's graphics")}
+    laptop = card is not None and is_of_laptops(str(card.get("name") or ""))  # its screen hangs on them
+    off = {} if laptop else {"off": _("switch off the processor's graphics")}
     if sycl is not None:
         mask = setting("mask-of-sycl")
         return {"alone": mask.name, "device": f"{mask.value}{sycl.get('index')}", **off}

@@ -1,6 +1,7 @@
 """What every way to mend an AMD card's causes asks first: which system, which program, which chip."""
 
 from rigup.diagnosis.causes.grounds import ids_in, symptoms_in, system_of
+from rigup.diagnosis.causes.rocm.ollama import of_ollama
 from rigup.diagnosis.rule import Params, one, seen
 from rigup.knowledge.amd_ways import isa_of_machine, program_behind
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
@@ -23,10 +24,11 @@ def who_computes_where(
     torch: Torch | None = None,
     machine: Symptom | None = seen("steam-deck-named"),
     release: Symptom | None = seen("ollama-tells-its-release"),
-    typed: Symptom | None = seen("ollama-is-typed", "llama-cpp-is-typed"),
+    typed: Symptom | None = seen("ollama-is-typed", "llama-cpp-is-typed", "llama-cpp-of-ones-own-build"),
 ) -> Params:
     """The program is the one that wrote the finding's own messages, else torch where one is, else one that the text names."""
     told = [*[id_ for id_ in ids_in(knew) if not id_.endswith("-named")], *([typed.id] if typed else []), *ids_in(knew)]
+    told = ["ollama-", *told] if any(of_ollama(symptom) for symptom in symptoms_in(knew)) else told
     mine = program_behind(told) or program_behind(["torch-named"] if torch else [named.id] if named else [])
     return {
         "system": system_of(knew, platform, windows),

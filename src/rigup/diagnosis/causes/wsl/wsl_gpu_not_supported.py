@@ -1,8 +1,11 @@
 """ROCm in WSL does not support this card."""
 
 from rigup.diagnosis.causes.places import WSL
+from rigup.diagnosis.causes.rocm_overrides import OVERRIDE
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge import wsl
+from rigup.knowledge.amd_ways import torch_of_amd
+from rigup.knowledge.rocm import override_for
 from rigup.language import _
 from rigup.machine.kinds import Gpu, Platform, Symptom
 
@@ -56,6 +59,16 @@ def card_that_wsl_has_not(
 
 
 @mends("wsl-gpu-not-supported")
-def what_else_runs_there() -> Params:
-    """Windows's own ways to the card."""
-    return {"backend": _("native Linux, or on Windows Vulkan, DirectML or AMD's Windows builds")}
+def what_else_runs_there(card: Gpu | None = one(vendor="amd")) -> Params:
+    """Windows's own ways to the card; Linux on the machine itself, where a chip without code of its own runs a sibling's."""
+    isa = str(card.get("isa") or "") if card else ""
+    own, row = torch_of_amd(isa, "windows") if isa else None, override_for(isa) if isa else None
+    told = {"builds": own.packages, "index": own.address} if own else {}
+    if row is not None and not row.shun:
+        return {
+            **told,
+            "backend": _(
+                "native Linux with {variable}={value}, or a build for Vulkan on Windows (llama.cpp: winget install -e --id ggml.llamacpp)"
+            ).format(variable=OVERRIDE, value=row.value),
+        }
+    return {**told, "backend": _("native Linux, or on Windows Vulkan, DirectML or AMD's Windows builds")}
