@@ -12,7 +12,7 @@ NOT_BUILT = "kernel-module-not-built"
 def test_nvidias_module_is_never_mended_by_leaving_amds_out(mended):
     ways = mended(NOT_BUILT, FAILED.format("nvidia/550.120", "6.14.0-27-generic"))
     assert ways[0].startswith("install the headers of the kernel 6.14.0-27-generic")
-    assert "newer release of the NVIDIA driver" in ways[1]
+    assert "install the NVIDIA driver 580 or newer" in ways[1]
     assert not any("ROCm" in way or "amdgpu" in way for way in ways)
 
 
@@ -24,7 +24,7 @@ def test_amds_module_that_does_not_build_is_left_out(mended):
     assert not any("NVIDIA" in way for way in ways)
 
 
-@pytest.mark.parametrize(("version", "first"), [("550.54.14", "newer release of the NVIDIA driver"), ("470.256.02", "older kernel")])
+@pytest.mark.parametrize(("version", "first"), [("550.54.14", "install the NVIDIA driver 580 or newer"), ("470.256.02", "older kernel")])
 def test_sources_that_do_not_compile_are_not_built_again(mended, version, first):
     """Of a branch that is some card's last, no newer one is told: it would leave that card without a driver."""
     error = f"/var/lib/dkms/nvidia/{version}/build/nvidia/nv-acpi.c:84:19: error: initialization from incompatible pointer type\n"

@@ -52,14 +52,14 @@ def test_all_cards_are_let_go_where_nobody_tells_which(steps):
     assert any(step["commands"] == [["nvidia-smi", "-c", "0"]] for way in told for step in way)
 
 
-@pytest.mark.parametrize("kind", ["raise-shared-memory", "iommu-pass-through"])
+@pytest.mark.parametrize("kind", ["raise-shared-memory", "set-kernel-argument"])
 def test_a_title_leaves_the_restart_to_what_is_said_of_all_such_steps(kind):
     assert step_kinds()[kind].restart
     assert "restart" not in step_kinds()[kind].title
 
 
 def test_an_argument_of_the_kernel_is_not_set_with_one_distributions_tool():
-    assert not step_kinds()["iommu-pass-through"].commands
+    assert not step_kinds()["set-kernel-argument"].commands
 
 
 @pytest.mark.parametrize(

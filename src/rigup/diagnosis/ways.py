@@ -13,6 +13,7 @@ from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import IN_A_SCRIPT, taken_out
 from rigup.diagnosis.wording import flat
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.distributions import distribution
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.tags import tags
 from rigup.machine.kinds import Gpu, Symptom
@@ -67,7 +68,7 @@ def _options(rows: Iterable[Sequence[str]], finding: Finding, params: dict[str, 
         if options and (specs[0].partition(" ")[0] in _PLAINER or "…" in specs[0]):
             continue  # said only where nothing more exact can be
         try:
-            parsed = [_with_last_branch(*parse(spec, fill), facts) for spec in specs]
+            parsed = [_with_last_branch(*parse(spec, fill), facts, setting) for spec in specs]
             steps = [make(*parts, setting.world, setting.wsl, distribution=setting.family) for parts in parsed]
             steps = passed(steps, setting)
         except (KeyError, StepError):
@@ -82,14 +83,19 @@ def _options(rows: Iterable[Sequence[str]], finding: Finding, params: dict[str, 
     return sorted(options, key=lambda way: is_left(way.steps))
 
 
-def _with_last_branch(kind: str, params: dict[str, str], facts: Facts) -> tuple[str, dict[str, str]]:
-    """A driver "or newer" ends at the last branch that drives every card of the machine; past that it is no way. Raises StepError."""
+def _with_last_branch(kind: str, params: dict[str, str], facts: Facts, setting: Setting) -> tuple[str, dict[str, str]]:
+    """A driver "or newer" ends at the last branch that drives every card of the machine and builds for its kernel; past that it is no way. Raises StepError."""
     cards = (gpu for gpu in facts.of(Gpu) if gpu.get("vendor") == "nvidia" and gpu.get("isa"))
     ends = {last for gpu in cards if (last := driver_branch_for(str(gpu.get("isa"))))}
+    known = distribution(setting.distribution, setting.release)
+    ends |= {known.last_driver} if known is not None and known.last_driver else set()
     if kind != "install-driver" or params.get("vendor") != "NVIDIA" or not ends:
         return kind, params
     last = min(ends, key=int)
-    if version_key(params["branch"])[:1] > version_key(last)[:1]:
+    if (
+        version_key(params["branch"])[:1] > version_key(last)[:1]
+        and version_key(params.get("least") or params["branch"])[:1] > version_key(last)[:1]
+    ):
         raise StepError(f"{params['branch']} does not drive a card of this machine")
     return "install-driver-branch", {**params, "branch": last}
 

@@ -51,6 +51,7 @@ class Distribution(msgspec.Struct, frozen=True, kw_only=True):
         glibc: version of the C library, "musl" where it is that one.
         python: what `python3` is, "" if none or unknown.
         codename: "jammy", "" where its maker gives none that people use.
+        last_driver: the last branch of NVIDIA's driver that builds for its kernel, "" where none is known.
 
     """
 
@@ -59,6 +60,7 @@ class Distribution(msgspec.Struct, frozen=True, kw_only=True):
     glibc: str
     python: str = ""
     codename: str = ""
+    last_driver: str = ""
     source: str = ""
 
 

@@ -10,13 +10,17 @@ class GraphicsTool(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         ids: the names by which reports know it, in small letters.
+        mode: its own name of the mode with both GPUs; "" for what has no modes.
         command: what gives the card back from the next start on; empty where that is done by hand.
+        by: of what only switches the card's power, the step that switches it on.
 
     """
 
     name: str
     ids: list[str]
+    mode: str = ""
     command: list[str] = []
+    by: str = ""
     source: str = ""
 
 

@@ -123,5 +123,5 @@ def _again(step: Step, finding: Finding, folder: str) -> Step:
 def _vendor(steps: list[Step], setting: Setting) -> str:
     """Of what the way installs, sets or hands in, else of the cards; no other maker's are in a Mac of today."""
     known = setting.vendor or ("apple" if setting.system == "macos" else "")
-    spoken = " ".join(value for step in steps for name, value in step.params.items() if name != "former").lower()
+    spoken = " ".join(value for step in steps for name, value in step.params.items() if name not in ("former", "kernel")).lower()
     return next((vendor for vendor, words in _SPEAK_OF.items() if any(word in spoken for word in words)), known)

@@ -12,7 +12,8 @@ from rigup.knowledge.amd_ways import update_of, windows_build_of
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_toolkits import newest_carried, system_toolkit
 from rigup.knowledge.distributions import family_of_kernel, kernels_builder
-from rigup.knowledge.gpus import last_branches, open_module
+from rigup.knowledge.driver_choice import stable_branch
+from rigup.knowledge.gpus import driver_branch_for, last_branches, open_module
 from rigup.knowledge.intel import compute_packages
 from rigup.knowledge.package_managers import backports_of, following_headers, headers_package, package_manager
 from rigup.knowledge.patterns import lazy_regex
@@ -304,6 +305,16 @@ def _flavour_or_its_name(step: Step, setting: Setting) -> list[Step]:
     return [make("install-open-module-of", {"branch": setting.branch}, setting.world, setting.wsl)]
 
 
+def _newer_branch(step: Step, setting: Setting) -> list[Step]:
+    """By its number: the branch that is kept up for long, where the one that fails is older and these cards go on with it."""
+    branch = stable_branch(setting.branch, setting.isas) if step.params["vendor"] == "NVIDIA" else ""
+    if not branch or version_key(branch)[:1] <= version_key(setting.branch)[:1]:
+        return [step]
+    last = min((end for isa in setting.isas if (end := driver_branch_for(isa))), key=int, default="")
+    named = make("install-driver-branch" if last else "install-driver", {**step.params, "branch": last or branch}, setting.world)
+    return spelt(named, setting)
+
+
 def _toolkit_to_have(step: Step, setting: Setting) -> list[Step]:
     """NVIDIA's package is named alike for apt, dnf and zypper; the plain name brings a CUDA that the driver may not carry."""
     manager, cuda = package_manager(setting.family), newest_carried(setting.carries, setting.isas)
@@ -320,6 +331,7 @@ _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
     "install-driver-branch": _branch,
     "install-headers": _headers,
     "install-kernel": _kernel,
+    "newer-driver": _newer_branch,
     "rebuild-modules": _headers_and_build,
     "build-modules": _headers_and_build,
     "have-nvcc": _toolkit_to_have,

@@ -143,7 +143,7 @@ def _package(hit: Hit, manager: str) -> Iterator[Package]:
 
 # dpkg -l: "ii  nvidia-driver-535  535.129.03-0ubuntu1  amd64  …"
 _GPU_PACKAGE = (
-    r"(?:lib)?(?:nvidia|cuda|cudnn|nccl|xserver-xorg-video-nvidia|rocm|rocr|hip|amdgpu|hsa|comgr|rocblas|miopen|migraphx"
+    r"(?:lib)?(?:nvidia|cuda|cudnn|nccl|xserver-xorg-video-nvid|rocm|rocr|hip|amdgpu|hsa|comgr|rocblas|miopen|migraphx"
     r"|rocminfo|rocm-smi|kmod-nvidia|akmod-nvidia|dkms|nvidia-container|intel-opencl|intel-level-zero|level-zero|ze\d|ze-intel|xpu)[\w.+:-]{0,80}"
 )
 _DPKG = (
@@ -203,6 +203,7 @@ def chosen_packages(text: Text) -> Statements:
         "ii nvidia",
         "ii intel-",
         "ii libze",
+        "ii  xserver-xorg-video-nvid",
         "rc  ",
         "iU  ",
         "iF  ",

@@ -68,7 +68,7 @@ def kernel_architecture(text: Text) -> Statements:
 )
 def uname(text: Text) -> Statements:
     """`uname -a`: `Linux host 6.8.0-40-generic #40-Ubuntu SMP … x86_64 GNU/Linux`; `Darwin Kernel Version …`."""
-    form = rf"^[^\n]{{0,60}}?\bLinux (?:[\w.-]{{1,64}} )?(?P<release>\d{{1,2}}\.\d{{1,3}}\.\d[\w.+~-]{{0,80}}) (?:#[^\n]{{1,200}}?\b)?(?P<architecture>{_ARCHITECTURES})\b"
+    form = rf"^[^\n]{{0,60}}?\bLinux (?:[\w.<>*\[\]-]{{1,64}} )?(?P<release>\d{{1,2}}\.\d{{1,3}}\.\d[\w.+~-]{{0,80}}) (?:#[^\n]{{1,200}}?\b)?(?P<architecture>{_ARCHITECTURES})\b"
     for hit in text.each(form):
         yield hit.states(Platform, system="linux", release=hit["release"], architecture=hit["architecture"], wsl=wsl(hit["release"]))
     for hit in text.each(r"\buname -r[ \t]*\n[ \t]*(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}-[\w.+~-]{1,80})[ \t]*$"):

@@ -61,4 +61,7 @@ def card_stays_dark_where_a_tool_switches_it(
 def how_the_tool_gives_it_back(knew: Params, _said: Symptom | None = None) -> Params:
     """The tool as its makers write it, and its command where it has one."""
     tool = graphics_tool(str(knew.get("tool") or ""))
-    return {"tool": tool.name, "switch": " ".join(tool.command) or None} if tool else {}
+    if tool is None:
+        return {}
+    power = {tool.by: tool.name} if tool.by else {}
+    return {"tool": tool.name, "mode": tool.mode or None, "switch": " ".join(tool.command) or None, **power}

@@ -4,6 +4,7 @@ from rigup.diagnosis.causes.driver.modules import USER_SPACE
 from rigup.diagnosis.causes.pci import AMD, NVIDIA
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule, wordings
+from rigup.knowledge.distributions import family_of_kernel
 from rigup.machine.kinds import (
     Distribution,
     DkmsBuild,
@@ -257,6 +258,24 @@ def whether_it_can_be_built(
         "of": None if plain else knew.get("kernel"),
         "newer": knew.get("maker") if broken else None,
     }
+
+
+@mends("kernel-module-not-built")
+def module_that_was_built_without_dkms(knew: Params, _absent: Symptom = seen("dkms-is-not-there")) -> Params:
+    """Where there is no DKMS it has no sources to build from either: NVIDIA's installer made the module, and makes it again."""
+    built_here = knew.get("builder") == _DKMS or knew.get("kernel") or knew.get("of_builder") == _DKMS
+    return (
+        {"kernel": None, "builder": None, "of_builder": None, "dkms": "dkms", "anew": "installer"}
+        if built_here and not knew.get("left_out")
+        else {}
+    )
+
+
+@mends("kernel-module-not-built")
+def kernel_of_ones_own(knew: Params, refused: Symptom = seen("dkms-ran-the-build-in-vain")) -> Params:
+    """A kernel that no distribution makes: its own runs beside it, and the driver's sources know that one."""
+    ours = not knew.get("left_out") and not family_of_kernel(str(refused.kernel))
+    return {"custom": refused.kernel, "older": None} if ours else {}
 
 
 @mends("kernel-module-not-built")

@@ -28,4 +28,4 @@ def stubs_searched_and_no_gpu(
 def folder_of_the_stub(symptom: Symptom = seen("libcuda-from-stubs")) -> Params:
     """The folder that the message names."""
     path = symptom.get("path") or symptom.get("opened") or ""
-    return {"folder": path.rpartition("/")[0]} if path else {}
+    return {"folder": path.rpartition("/")[0], "opened": path.rpartition("/")[2]} if path else {}

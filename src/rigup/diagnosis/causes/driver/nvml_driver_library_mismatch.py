@@ -124,6 +124,34 @@ def libraries_of_a_container(
     return {"same": None, "free": None, "hosts": hosts, "guest": None if hosts else "yes"}
 
 
+@mends("nvml-driver-library-mismatch")
+def libraries_of_an_installer_beside_another_module(
+    run: Symptom = seen("installer-run-without-its-modules"),
+    sources: Symptom | None = seen("module-sources-of-a-release"),
+    module: KernelModule | None = one(name="nvidia"),
+) -> Params:
+    """Who installs the libraries alone has a module from elsewhere: of another release it comes back at each start."""
+    other = sources.get("version") if sources is not None else module.get("version") if module is not None else None
+    told = other if other and not same_version(str(other), str(run.version)) else None
+    return {"same": None, "free": None, "mixed": None, "of_module": told, "of_libraries": run.version}
+
+
+@mends("nvml-driver-library-mismatch")
+def packages_that_an_update_left_behind(packages: Every[SystemPackage] = every(SystemPackage, state="installed")) -> Params:
+    """A module that is packaged at another release than the libraries is loaded again at each start."""
+    ours = {str(one_of.name).partition(":")[0]: release_of_package(one_of) for one_of in packages if not inside(one_of)}
+    modules = {ours[name]: name for name in ours if of_the_module(name) and ours[name]}
+    libraries = {ours[name]: name for name in ours if of_the_library(name) and ours[name]}
+    parted = len(modules) == len(libraries) == 1 and {*modules} != {*libraries}
+    return {"same": None, "free": None, "parted": ",".join((*modules.values(), *libraries.values()))} if parted else {}
+
+
+@mends("nvml-driver-library-mismatch")
+def what_a_restart_left(knew: Params, _done: Symptom = seen(tag="tried:restart-machine")) -> Params:
+    """A restart loads the module that lies there: what differs after it was installed so."""
+    return {"mixed": "drivers"} if knew.get("free") else {}
+
+
 def upstream(version: str) -> str:
     """The release of the driver in a package's version: "535.183.01" of "535.183.01-0ubuntu0.22.04.1"."""
     return version.partition(":")[2 if ":" in version else 0].partition("-")[0]

@@ -210,5 +210,6 @@ def an_older_build_or_a_newer_driver(
     row = _carried_build(known, carried)
     if row is None:
         return {**holes, "wish": None if branch else "torch"}
-    names = () if row.torch == known.have or (not known.have and image is None) else ("older", "older_vision", "older_index")
+    kept = bool(known.have) and version_key(row.torch) >= version_key(known.have)  # an older release may lack what the program wants
+    names = () if kept or (not known.have and image is None) else ("older", "older_vision", "older_index")
     return {**holes, "wish": "torch", **holes_of(row, *names)}

@@ -144,4 +144,11 @@ def whether_the_version_is_known(
 ) -> Params:
     """A service that is there and only stopped has to be started; of one that nobody shows the version has to be the driver's."""
     known = bool(knew.get("version")) or (stopped is not None and other is None)
-    return {"ask": None if known else "nvidia-smi", "service": "nvidia-fabricmanager" if other is None else None}
+    there = other is None and (stopped is not None or known)  # else the service alone would be the end of the other way
+    return {"ask": None if known else "nvidia-smi", "service": "nvidia-fabricmanager" if there else None}
+
+
+@mends("fabric-manager-not-running")
+def whether_cards_tell_of_their_fabric(gpu: Gpu = one(vendor="nvidia")) -> Params:
+    """From Hopper on a card says whether it has joined; those before it never do."""
+    return {"joins": "Fabric"} if re.fullmatch(r"sm_(?:9\d|1\d\d)a?", str(gpu.get("isa"))) or gpu.knows("fabric") else {}

@@ -17,13 +17,25 @@ def counted(mask: Variable, cards: CardCount) -> bool:
 
 
 @rule("cuda-visible-devices-wrong")
-def mask_names_a_device_that_is_not_there(mask: Variable = one(name=DEVICE_MASKS), cards: CardCount = one(mig=False)) -> Verdict:
-    """Of 0-based indices one lies beyond the last card: that card and all behind it are hidden."""
+def mask_names_a_device_that_is_not_there(
+    mask: Variable = one(name=DEVICE_MASKS), cards: CardCount = one(mig=False), cut: Symptom | None = seen("table-of-cards-is-cut")
+) -> Verdict:
+    """Of 0-based indices one lies beyond the last card: that card and all behind it are hidden. Of a table without its end there may be more."""
     parts = chosen(mask.value or "")
     beyond = [part for part in parts if part.isdigit() and int(part) >= cards.count]
     shown = ",".join(str(index) for index in range(cards.count))
     severity = "error" if parts[0] in beyond else "warning"
-    return bool(beyond) and counted(mask, cards) and {"name": mask.name, "count": cards.count, "valid": shown, "severity": severity}
+    told = {"name": mask.name, "count": cards.count, "valid": shown, "severity": severity}
+    return cut is None and bool(beyond) and counted(mask, cards) and told
+
+
+@text_rule("cuda-visible-devices-wrong", "likely")
+def mask_hides_all_of_a_table_that_is_cut(
+    mask: Variable = one(name=DEVICE_MASKS), _cut: Symptom = seen("table-of-cards-is-cut"), _nothing: Symptom = seen(tag="no-device")
+) -> Verdict:
+    """How many there are the table does not show to its end; no device is found, and the mask names none that it shows first."""
+    first = chosen(mask.value or "")[0]
+    return first.isdigit() and int(first) > 0 and {"name": mask.name, "valid": "0"}
 
 
 @rule("cuda-visible-devices-wrong", "likely")
@@ -208,6 +220,12 @@ def where_a_variable_is_unset(
         return {"name": variable, "numbers": None if variable else "nvidia-smi"}
     shown = "nvidia-smi" if beyond is not None else None
     return {"of_windows": name, "name": None, "numbers": shown} if platform is not None else {"numbers": shown}
+
+
+@mends("cuda-visible-devices-wrong")
+def command_before_which_it_stands(knew: Params, typed: Symptom = seen("mask-before-a-command")) -> Params:
+    """Set for one command, it is left out there, and nowhere else."""
+    return {"prefixed": typed.name, "typed": typed.command, "name": None} if typed.name == knew.get("name") else {}
 
 
 @mends("cuda-visible-devices-wrong")

@@ -61,6 +61,9 @@ def direct_way_is_slower_than_the_detour(symptom: Symptom = seen("bandwidth-betw
 
 
 @mends("nccl-p2p-blocked-by-acs-iommu")
-def word_that_the_message_names(warned: Symptom | None = seen("rccl-misses-passthrough", "rccl-wants-iommu-pt")) -> Params:
-    """RCCL names what the kernel is to be started with; without its word the detour is quicker tried."""
-    return {"named": "iommu=pt" if warned is not None else None, "unnamed": None if warned is not None else "iommu=pt"}
+def what_the_text_shows_of_it(
+    warned: Symptom | None = seen("rccl-misses-passthrough", "rccl-wants-iommu-pt"), acs: Symptom | None = seen("acs-redirects")
+) -> Params:
+    """RCCL names what the kernel is to be started with, lspci shows the bridges; without either the detour is quicker tried."""
+    kernel, bridges = ("named" if warned is not None else "unnamed"), ("shown" if acs is not None else "unshown")
+    return {kernel: "iommu=pt", bridges: "ACS"}
