@@ -53,6 +53,11 @@ class _Wrapper(msgspec.Struct, frozen=True):
     package: str
 
 
+class _Community(msgspec.Struct, frozen=True):
+    isa: str
+    name: str
+
+
 class _Machine(msgspec.Struct, frozen=True):
     sign: str
     isa: str
@@ -123,6 +128,16 @@ def isa_of_machine(sign: str) -> str | None:
 
     """
     return next((row.isa for row in tables.rows("amd_ways", "machine", _Machine) if row.sign == sign), None)
+
+
+def community_build(isa: str) -> str:
+    """Where people find what builds torch for a chip that no wheel serves; "" where nobody looked.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((f"https://github.com/{row.name}" for row in tables.rows("amd_ways", "community", _Community) if row.isa == isa), "")
 
 
 def setting(name: str) -> Setting:
