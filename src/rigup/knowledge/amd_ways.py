@@ -181,6 +181,18 @@ def torch_of_amd(isa: str, system: str) -> FromAmd | None:
     return FromAmd(f"torch[{extra}]=={newest.torch}{local}{vision}", newest.index)
 
 
+def audio_of_amd(torch: str, index: str) -> str:
+    """The torchaudio of AMD's own that belongs to one of its builds of torch ("2.14.0+rocm10.1.0"), as pip is asked for it; "" where there is none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("torch_rocm", "amd_wheel", AmdWheel)
+    row = next((row for row in rows if row.index == index and f"{row.torch}+rocm{row.rocm}" == torch), None)
+    return f"torchaudio=={row.torchaudio}+rocm{row.rocm}" if row and row.torchaudio else ""
+
+
 def rocm_for_python() -> FromAmd | None:
     """AMD's own packages of ROCm's libraries, on the same index.
 

@@ -3,6 +3,7 @@
 from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.amd_ways import audio_of_amd
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.patterns import lazy_regex
@@ -10,6 +11,7 @@ from rigup.knowledge.torch_builds import Companions, TorchBuild, builds, compani
 from rigup.steps import Step, make
 
 _EXCHANGES = lazy_regex(r" --force-reinstall\b| --upgrade\b| uninstall |\w[=<>~]=?\d")
+_OF_AMD = lazy_regex(r"\btorch\[[\w-]+\]==(\S+?)(?=,|$)")
 _IPEX = "intel-extension-for-pytorch"
 _TORCHS = ("install-torch", "install-torch-with-audio")
 
@@ -24,7 +26,7 @@ def of_the_python_that_is_there(steps: list[Step], setting: Setting) -> list[Ste
 def _for_the_python(step: Step, setting: Setting) -> Step:
     variant, named = step.params["index"].rpartition("/")[2], version_key(step.params["torch"])
     kind = variant.rstrip("0123456789.")
-    of_kind = [row for row in builds(setting.system or "linux", setting.machine) if row.variant.startswith(kind) and row.python]
+    of_kind = [row for row in builds(setting.system or "linux", setting.machine or "x86_64") if row.variant.startswith(kind) and row.python]
     there = next((row for row in of_kind if (row.torch, row.variant) == (step.params["torch"], variant)), None)
     if there is None or setting.release_of_python in there.python:
         return step
@@ -72,7 +74,17 @@ def _own(torch: str) -> Companions | None:
     return friends if kept else None
 
 
+def _with_amds_audio(step: Step) -> Step:
+    packages, index = step.params["packages"], step.params["index"]
+    torch = _OF_AMD.search(packages)
+    audio = audio_of_amd(torch[1], index) if torch and "torchaudio" not in packages else ""
+    both = make(step.kind, {**step.params, "packages": f"{packages}, {audio}"}) if audio else step
+    return structs.replace(both, where=step.where)
+
+
 def _with_audio(step: Step, setting: Setting) -> Step:
+    if step.kind == "install-from-index":
+        return _with_amds_audio(step)
     if step.kind != "install-torch" or "torchvision" not in step.params:
         return step
     torch, index = step.params["torch"], step.params["index"]
