@@ -71,7 +71,7 @@ def test_where_the_package_is_there_only_its_folder_is_told(ways):
 def test_on_windows_it_is_path_and_no_loader_path(ways):
     told = ways("RuntimeError: Library cublas64_12.dll is not found or cannot be loaded\n")
     assert told[0].startswith("install CUDA 12.9 from NVIDIA's archives (developer.nvidia.com/cuda-toolkit-archive")
-    assert told[0].endswith("and put the folder that has cublas64_12.dll on PATH")
+    assert told[0].endswith("on PATH, that with cublas64_12.dll among them")
     assert not any("LD_LIBRARY_PATH" in way for way in told)
 
 

@@ -470,3 +470,11 @@ def test_words_that_are_the_same_anywhere_are_what_nothing_changes():
     own = Path(guard.__file__).parent
     named = [file.name for file in own.glob("*.py") if any(f'"{name}"' in file.read_text("utf-8") for name in SAME_ANYWHERE)]
     assert named == ["__init__.py"], "what is passed by is spelt by nobody"
+
+
+@pytest.mark.parametrize(("python", "torch"), [("3.9", "2.8.0"), ("3.10", "2.14.1"), ("3.12", "2.15.0"), ("", "2.15.0"), ("2.7", "2.15.0")])
+def test_a_release_is_one_that_the_python_has_a_wheel_of(python, torch):
+    """Where no release has one the step stays: nobody knows better."""
+    step = make("install-torch", {"torch": "2.15.0", "torchvision": "0.29.2", "index": "https://download.pytorch.org/whl/cpu"})
+    shown = guard.passed([step], Setting(release_of_python=python, system="linux"))
+    assert [one.params["torch"] for one in shown] == [torch]

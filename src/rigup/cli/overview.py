@@ -264,7 +264,8 @@ def _environment(prefix: str, env: dict[str, Any], frameworks: list[str], answer
     mark, proof = _proof(prefix, answer)
     loud = [finding.severity for finding in answer.findings if _is_in(finding, prefix, answer)]
     mark = BAD if mark == BAD or "error" in loud else WEAK if "warning" in loud else mark
-    facts = [prefix, python, *(frameworks or [_("no framework")])]
+    none = [_("no framework")] if python else []  # of what a text names alone nobody saw what is in it
+    facts = [prefix, python, *(frameworks or none)]
     return Line(mark, _("Environment"), tuple(filter(None, facts)), proof)
 
 

@@ -37,7 +37,7 @@ _OF_ONE_SHELL = lazy_regex(r'["$`\\!%]')  # what some shells read within double 
 
 def _shell_text(argv: Sequence[str], windows: bool) -> str:
     """Words as shells take them: those of Windows know no single quotes, and its paths have the sign with which others escape."""
-    if windows or any(_WINDOWS_PATH.match(word) for word in argv):
+    if windows or any(_WINDOWS_PATH.match(word.removeprefix("!")) for word in argv):
         return " ".join(map(_of_windows, argv))
     return " ".join(map(_quoted, argv))
 
@@ -46,6 +46,8 @@ def _of_windows(word: str) -> str:
     """As its programs take a word apart; < and its like are the shell's own outside quotes."""
     from subprocess import list2cmdline  # nobody else needs it here
 
+    if word.startswith("!") and len(word) > 1:
+        return "!" + _of_windows(word[1:])  # a notebook's own sign before a program
     spelt = list2cmdline([word])
     return f'"{word}"' if spelt == word and _SHELL_SIGNS.search(word) else spelt
 

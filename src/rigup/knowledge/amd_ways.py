@@ -53,6 +53,11 @@ class _Wrapper(msgspec.Struct, frozen=True):
     package: str
 
 
+class _Community(msgspec.Struct, frozen=True):
+    isa: str
+    name: str
+
+
 class _Machine(msgspec.Struct, frozen=True):
     sign: str
     isa: str
@@ -125,6 +130,16 @@ def isa_of_machine(sign: str) -> str | None:
     return next((row.isa for row in tables.rows("amd_ways", "machine", _Machine) if row.sign == sign), None)
 
 
+def community_build(isa: str) -> str:
+    """Where people find what builds torch for a chip that no wheel serves; "" where nobody looked.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((f"https://github.com/{row.name}" for row in tables.rows("amd_ways", "community", _Community) if row.isa == isa), "")
+
+
 def setting(name: str) -> Setting:
     """The variable of that row.
 
@@ -164,6 +179,18 @@ def torch_of_amd(isa: str, system: str) -> FromAmd | None:
     local = "+rocm" + newest.rocm
     vision = f", torchvision=={newest.torchvision}{local}" if newest.torchvision else ""
     return FromAmd(f"torch[{extra}]=={newest.torch}{local}{vision}", newest.index)
+
+
+def audio_of_amd(torch: str, index: str) -> str:
+    """The torchaudio of AMD's own that belongs to one of its builds of torch ("2.14.0+rocm10.1.0"), as pip is asked for it; "" where there is none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("torch_rocm", "amd_wheel", AmdWheel)
+    row = next((row for row in rows if row.index == index and f"{row.torch}+rocm{row.rocm}" == torch), None)
+    return f"torchaudio=={row.torchaudio}+rocm{row.rocm}" if row and row.torchaudio else ""
 
 
 def rocm_for_python() -> FromAmd | None:

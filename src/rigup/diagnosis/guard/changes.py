@@ -6,7 +6,12 @@ from itertools import chain
 from msgspec import structs
 
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
-from rigup.diagnosis.guard.companions import seen_by_a_kernel_anew, with_the_audio_that_is_there, without_what_was_compiled_for_it
+from rigup.diagnosis.guard.companions import (
+    of_the_python_that_is_there,
+    seen_by_a_kernel_anew,
+    with_the_audio_that_is_there,
+    without_what_was_compiled_for_it,
+)
 from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.lent import left_to_its_owner
@@ -56,10 +61,17 @@ def _by_node(step: Step, setting: Setting) -> Step:
 
 
 def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
-    """Variables of Windows are set elsewhere than those of a shell."""
-    if setting.system != "windows":
+    """Variables of Windows are set elsewhere than those of a shell; packages have their libraries in folders `bin` there alone."""
+    if setting.system != "windows" and not any(step.params.get("folder", "").endswith("/bin") for step in steps):
         return steps
-    return [make("unset-variable-of-windows", {"name": step.params["name"]}) if step.kind == "unset-variable" else step for step in steps]
+    return [
+        make("unset-variable-of-windows", {"name": step.params["name"]})
+        if step.kind == "unset-variable"
+        else make("wheels-folders-first-on-windows", {"folder": step.params["folder"]})
+        if step.kind == "wheels-folder-first"
+        else step
+        for step in steps
+    ]
 
 
 def typed(steps: list[Step], setting: Setting) -> list[Step]:
@@ -67,10 +79,7 @@ def typed(steps: list[Step], setting: Setting) -> list[Step]:
     if setting.inside or setting.engine:
         return steps
     known = setting.shell or setting.system in ("linux", "macos", "windows")
-    return [
-        _as_typed(step, setting.system == "windows") if step.kind in _SHELLS and (known or _of_unix(step, setting)) else step
-        for step in steps
-    ]
+    return [_as_typed(step, setting.system) if step.kind in _SHELLS and (known or _of_unix(step, setting)) else step for step in steps]
 
 
 def _of_unix(step: Step, setting: Setting) -> bool:
@@ -80,13 +89,13 @@ def _of_unix(step: Step, setting: Setting) -> bool:
     )
 
 
-def _as_typed(step: Step, windows: bool) -> Step:
+def _as_typed(step: Step, system: str) -> Step:
     name, value = step.params["name"], step.params.get("value")
-    if windows:
+    if system == "windows":
         return make("set-variable-of-windows", {"name": name, "value": value}) if value else step
     commands = (("export", f"{name}={value}"),) if value else (("unset", name), ("sh", "-c", _SET_IN, "sh", name))
     kept = (
-        make("keep-variable", {"name": name, "value": value})
+        make("keep-variable-on-a-mac" if system == "macos" else "keep-variable", {"name": name, "value": value})
         if value and not name.endswith(_MASKS) and not step.kind.startswith("try-")
         else None
     )
@@ -212,6 +221,9 @@ def _while_stopped(service: str, step: Step) -> tuple[tuple[str, ...], ...]:
 
 def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
     """Steps with the commands of the system; what it has none for is said apart from what can be done."""
+    names = [step.params["distribution"].split("-") for step in steps if step.kind == "install-wsl-distribution"]
+    if names:  # what follows is done in the new one
+        setting = setting._replace(distribution=names[0][0].lower(), family=names[0][0].lower(), release=names[0][-1], wsl=True, kernel="")
     return list(chain.from_iterable(spelt(step, setting) for step in steps))
 
 
@@ -280,6 +292,7 @@ CHANGES: tuple[Change, ...] = (
     typed,
     where_options_are_read,
     no_torch_unasked,
+    of_the_python_that_is_there,
     with_the_audio_that_is_there,
     without_what_was_compiled_for_it,
     seen_by_a_kernel_anew,

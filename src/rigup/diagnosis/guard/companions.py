@@ -3,13 +3,47 @@
 from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.amd_ways import audio_of_amd
 from rigup.knowledge.chips import runs_on
+from rigup.knowledge.cuda import version_key
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.torch_builds import Companions, TorchBuild, builds, companions, index_url
 from rigup.steps import Step, make
 
 _EXCHANGES = lazy_regex(r" --force-reinstall\b| --upgrade\b| uninstall |\w[=<>~]=?\d")
+_OF_AMD = lazy_regex(r"\btorch\[[\w-]+\]==(\S+?)(?=,|$)")
+_IPEX = "intel-extension-for-pytorch"
 _TORCHS = ("install-torch", "install-torch-with-audio")
+
+
+def of_the_python_that_is_there(steps: list[Step], setting: Setting) -> list[Step]:
+    """A release that has no wheel for this Python is nothing that pip could find: the last before it that has one, of the same kind."""
+    if not setting.release_of_python or any(step.kind == "new-environment" for step in steps):
+        return steps
+    return [_for_the_python(step, setting) if step.kind == "install-torch" else step for step in steps]
+
+
+def _for_the_python(step: Step, setting: Setting) -> Step:
+    variant, named = step.params["index"].rpartition("/")[2], version_key(step.params["torch"])
+    kind = variant.rstrip("0123456789.")
+    of_kind = [row for row in builds(setting.system or "linux", setting.machine or "x86_64") if row.variant.startswith(kind) and row.python]
+    there = next((row for row in of_kind if (row.torch, row.variant) == (step.params["torch"], variant)), None)
+    if there is None or setting.release_of_python in there.python:
+        return step
+    fitting = [
+        row
+        for row in of_kind
+        if version_key(row.torch) < named
+        and setting.release_of_python in row.python
+        and all(not row.code or runs_on(chip, row.code) for chip in (setting.chips if kind == "rocm" else setting.isas))
+        and not (row.cuda and setting.carries and version_key(row.cuda) > version_key(setting.carries))
+    ]
+    last = max(fitting, key=lambda row: (version_key(row.torch), row.variant == variant), default=None)
+    friends = companions(last.torch) if last else None
+    if last is None or friends is None or not friends.torchvision:
+        return step
+    named_anew = {"torch": last.torch, "torchvision": friends.torchvision, "index": index_url(last.variant)}
+    return structs.replace(make("install-torch", named_anew), where=step.where)
 
 
 def with_the_audio_that_is_there(steps: list[Step], setting: Setting) -> list[Step]:
@@ -40,7 +74,17 @@ def _own(torch: str) -> Companions | None:
     return friends if kept else None
 
 
+def _with_amds_audio(step: Step) -> Step:
+    packages, index = step.params["packages"], step.params["index"]
+    torch = _OF_AMD.search(packages)
+    audio = audio_of_amd(torch[1], index) if torch and "torchaudio" not in packages else ""
+    both = make(step.kind, {**step.params, "packages": f"{packages}, {audio}"}) if audio else step
+    return structs.replace(both, where=step.where)
+
+
 def _with_audio(step: Step, setting: Setting) -> Step:
+    if step.kind == "install-from-index":
+        return _with_amds_audio(step)
     if step.kind != "install-torch" or "torchvision" not in step.params:
         return step
     torch, index = step.params["torch"], step.params["index"]
@@ -66,10 +110,12 @@ def _newest_with_audio(variant: str, setting: Setting) -> TorchBuild | None:
 
 
 def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> list[Step]:
-    """xformers is compiled for one release of torch: the old one fails beside a new one, and torch does without."""
-    if "xformers" not in setting.on_torch or not any(step.kind in _TORCHS for step in steps):
+    """What is compiled for one release of torch fails beside another, and torch does without: xformers, and Intel's extension, whose work torch took over."""
+    if not any(step.kind in _TORCHS for step in steps):
         return steps
-    return [*steps, make("remove-compiled-for-torch", {"packages": "xformers"})]
+    xpu = any(step.kind in _TORCHS and step.params["index"].endswith("/xpu") for step in steps)
+    kinds = {"xformers": "remove-compiled-for-torch", **({_IPEX: "remove-extension-of-intel"} if xpu else {})}
+    return [*steps, *(make(kind, {"packages": name}) for name, kind in kinds.items() if name in setting.on_torch)]
 
 
 def seen_by_a_kernel_anew(steps: list[Step], setting: Setting) -> list[Step]:

@@ -7,6 +7,7 @@ from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
 
 _EMBEDDED, _TYPED, _LOOKED_UP = "embedded-python-typed", "program-of-an-environment-typed", "python-looked-up"
+_STARTER = "webui-names-its-environment"
 _IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
 _IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
 _OF_A_BUILD = lazy_regex(r"/uv/builds-v\d+/|/\.tmp[^/]*$|/pip-(?:build-env|ephem|install|wheel)[-_\w]*(?:/|$)|/uv-build-env")
@@ -26,6 +27,9 @@ def interpreter(finding: Finding, facts: Facts) -> str:
     if len(whole) == 1:
         python = whole.pop()
         return python if python.lower().endswith(".exe") else python + "\\python.exe"
+    started = {_of_a_starter(symptom) for symptom in facts.heard(_STARTER)}
+    if len(started) == 1:
+        return started.pop()
     own = [str(line.value) for line in finding.evidence]
     every_line = [str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom)]
     looked_up = [f"{_folder_of(symptom)}/lib/python3/site-packages" for symptom in facts.heard(_LOOKED_UP)]
@@ -41,11 +45,18 @@ def interpreter(finding: Finding, facts: Facts) -> str:
     typed = {typed for symptom in facts.heard(_TYPED) if (typed := _python_typed(str(symptom.get("program"))))}
     if len(typed) == 1:
         return typed.pop()
-    return "python3" if facts.heard(*_SYSTEMS_PYTHON) else "python"
+    systems = {str(symptom.get("python") or "python3") for symptom in facts.heard(*_SYSTEMS_PYTHON)}
+    return "python" if not systems else systems.pop() if len(systems) == 1 else "python3"
 
 
 def _folder_of(symptom: Symptom) -> str:
     return str(symptom.get("python")).rpartition("/bin/")[0]
+
+
+def _of_a_starter(symptom: Symptom) -> str:
+    """The interpreter of the environment that a program's own starter names."""
+    folder = str(symptom.get("venv") or "").rstrip("\\/")
+    return str(symptom.get("exe") or (f"{folder}\\Scripts\\python.exe" if "\\" in folder else f"{folder}/bin/python"))
 
 
 def _python_typed(program: str) -> str:

@@ -32,7 +32,12 @@ def own_python(commands: Commands, setting: Setting) -> Commands:
     owner = whose(setting.python)
     if setting.uv_pip or (owner and owner.packages in ("uv", "uv-tool")):
         commands = tuple(_by_uv(argv, setting) if argv[:3] == _PIP else argv for argv in commands)
-    return tuple(tuple(setting.python if word == "python" else word for word in argv) for argv in commands)
+    return tuple(tuple(setting.python if word == "python" else _in_a_script(word, setting) for word in argv) for argv in commands)
+
+
+def _in_a_script(word: str, setting: Setting) -> str:
+    """A shell's own lines start it, too; a path with spaces would need quotes of its own there."""
+    return word.replace("$(python ", f"$({setting.python} ") if re.fullmatch(r"[\w./~+-]+", setting.python) else word
 
 
 def _by_uv(argv: tuple[str, ...], setting: Setting) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ _NODES = wordings(tag="cluster-node-shown slurm-node-shown")
 _ON_TORCH = {  # ComfyUI asks for torchaudio (requirements.txt)
     "torchaudio": ("comfyui-named", "embedded-python-typed", "torchaudio-installed-as-typed"),
     "xformers": ("xformers-in-use",),
+    "intel-extension-for-pytorch": wordings(tag="ipex-named"),
     "torch-directml": wordings("directml-asked-for", "directml-used", "directml-falls-back", tag="directml-used"),
 }
 _LINUX, _WINDOWS, _OLD = (wordings(tag=tag) for tag in ("linux-in-words", "windows-in-words", "processor-before-atomics"))
@@ -81,6 +82,7 @@ class Setting(NamedTuple):
         chips: of its AMD cards.
         branch: of the NVIDIA driver that is there, or whose module is built.
         python: the interpreter that failed, by its own path or as it was typed.
+        release_of_python: "3.10", where only one is seen.
         shell: a shell of Unix is seen.
         shared: others' jobs run on the node.
         at_work: addresses on the bus of cards on which a list shows programs that compute.
@@ -128,6 +130,7 @@ class Setting(NamedTuple):
     chips: tuple[str, ...] = ()
     branch: str = ""
     python: str = "python"
+    release_of_python: str = ""
     shell: bool = False
     shared: bool = False
     busy: bool = False
@@ -186,6 +189,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         chips=_isas(facts, "amd"),
         branch=_branch(finding, facts),
         python=interpreter(finding, facts),
+        release_of_python=_release_of_python(facts),
         shell=bool(facts.heard(*_SHELL)) and not facts.heard(*_WINDOWS),
         shared=_is_shared(facts),
         busy=_is_busy(facts),
@@ -234,6 +238,11 @@ def _drained(finding: Finding, facts: Facts) -> str:
     drained, asked = facts.heard("slurm-node-is-drained"), facts.heard("slurm-node-asked-for")
     named = {str(symptom.get("node")) for symptom in (*drained, *asked) if symptom.get("node")}
     return "" if not drained else finding.place.node if finding.place.node in named else named.pop() if len(named) == 1 else ""
+
+
+def _release_of_python(facts: Facts) -> str:
+    releases = {".".join(str(python.get("version")).split(".")[:2]) for python in facts.of(PythonEnv) if python.get("version")}
+    return releases.pop() if len(releases) == 1 else ""
 
 
 def _carries(facts: Facts) -> str:

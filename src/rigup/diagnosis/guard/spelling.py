@@ -166,6 +166,12 @@ def _rocm(step: Step, setting: Setting) -> Commands:
     return (*release.setup, *release.install) if release and release.version == step.params["version"] else ()
 
 
+def _rocm_with_its_installer(step: Step, setting: Setting) -> list[Step]:
+    """AMD's installer is in no distribution: what brings it, of this very release, goes first where the tables know it."""
+    commands = _rocm(step, setting) if setting.wsl and "wsl" in step.params["usecase"] else ()
+    return [structs.replace(step, commands=commands or step.commands)]
+
+
 def _source(_step: Step, setting: Setting) -> Commands:
     source = compute_packages(setting.distribution, setting.release)
     return tuple(map(tuple, source.setup)) if source else ()
@@ -330,6 +336,7 @@ _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
     "install-driver": _branch_of_the_archive,
     "install-driver-branch": _branch,
     "install-headers": _headers,
+    "install-rocm": _rocm_with_its_installer,
     "install-kernel": _kernel,
     "newer-driver": _newer_branch,
     "rebuild-modules": _headers_and_build,

@@ -51,6 +51,7 @@ _CHANGES = (
     "install-wheel-of-abi",
     "install-wheel-of-index",
     "remove-compiled-for-torch",
+    "remove-extension-of-intel",
 )
 
 

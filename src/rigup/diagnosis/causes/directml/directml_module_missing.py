@@ -87,14 +87,15 @@ def release_with_its_torch(
     if str(knew.get("package")) == ONNX or any(name in _OF_ONNX for name in ids):
         if any(name in _BESIDE for name in ids):  # both lie in one folder: what is left of either is not whole
             both = f"{_PLAIN}, {ONNX}"
-            return {"plain": both, "again": ONNX, "package": None, "both": both if there is not None else None}
-        return {"package": ONNX}
+            return {"plain": both, "again": ONNX, "package": None, "module": ONNX, "both": both if there is not None else None}
+        return {"package": ONNX, "module": ONNX}
     pinned = newest_directml()
     if pinned is None:
-        return {}
+        return {"module": "torch-directml"}
     have = str((env.get("version") if env else None) or (python.get("minor") if python else None) or "")
     other = bool(have) and not has_directml(have)
     return {
+        "module": "torch-directml",
         "package": None if other else pinned.packages,
         "python": pinned.python if other else None,
         "pinned": pinned.packages if other else None,

@@ -138,12 +138,8 @@ def uv_finds_nothing_and_says_no_more(
 def wheel_of_another_python(symptom: Symptom = seen("wheel-tag-refused"), python: PythonEnv = one()) -> Verdict:
     """`cp310` in a wheel's name is Python 3.10 and no other."""
     major, minor = (*version_key(python.version), 0)[:2]
-    return (
-        symptom.tag.startswith("cp")
-        and symptom.abi != "abi3"
-        and symptom.tag.split(".")[0] != f"cp{major}{minor}"
-        and {"name": symptom.name, "have": python.version}
-    )
+    other = symptom.tag.startswith("cp") and symptom.abi != "abi3" and symptom.tag.split(".")[0] != f"cp{major}{minor}"
+    return other and {"name": symptom.name, "have": python.version, "made_for": next(iter(python_of_tag(symptom)), None)}
 
 
 @text_rule("python-version-without-wheels", "possible")
@@ -320,6 +316,7 @@ def a_python_that_has_wheels(
     if not found and program and program.on == "torch" and have and not release:
         found = [python for python in pythons("torch") if version_key(python) < version_key(have)[:2]]  # that one has none, the text says
     fitting = in_range(found, str(knew.get("want") or "")) or python_of_tag(symptom)
+    fitting = [python for python in fitting if python == knew.get("made_for")] or fitting
     wish = program.wish if program and plain_name(name) in program.packages and program.name != "onnxruntime" else ""
     wish = wish or (name if any(name in family.called for family in families()) else "")
     if plain_name(name) in OF_DIRECTML:

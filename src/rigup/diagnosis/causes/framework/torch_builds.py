@@ -6,11 +6,12 @@ from msgspec.structs import replace
 
 from rigup.diagnosis.causes.framework.programs import named_programs, plain_system, wish_of
 from rigup.diagnosis.rule import Params, one, seen
+from rigup.knowledge.chips import isa_order
 from rigup.knowledge.conda_forge import any_with_cuda, channel
-from rigup.knowledge.cuda import driver_minimum, reaches
+from rigup.knowledge.cuda import driver_minimum, reaches, version_key
 from rigup.knowledge.driver_choice import branch_left_for, first_branch, stable_branch
 from rigup.knowledge.rocm import override_for
-from rigup.knowledge.torch_builds import TorchBuild, companions, index_url, newest_build
+from rigup.knowledge.torch_builds import TorchBuild, builds, companions, index_url, newest_build
 from rigup.knowledge.torch_changes import Wish, ever_built, nearest_build, of_amds_index
 from rigup.machine.kinds import Driver, Gpu, Jetson, Package, Platform, PythonEnv, Symptom, Torch
 
@@ -48,6 +49,15 @@ class Machine(NamedTuple):
     platform: Platform | None
     torch: Torch | None
 
+    def _last_with_such_code(self) -> str:
+        """The last release that knew no newer card than torch's own list, where that is so old that no Python of it has a wheel of today's."""
+        own = [isa_order(code) for code in (self.torch.get("code") or () if self.torch else ()) if code.startswith("sm_")]
+        known = builds(plain_system(self.platform))
+        rows = (row for row in known if own and row.cuda and row.code)
+        alike = (row for row in rows if max(isa_order(code) for code in row.code if code.startswith("sm_")) <= max(own))
+        last = max(alike, key=lambda row: version_key(row.torch), default=None)
+        return last.torch if last and not {*last.python} & {*known[0].python} else ""
+
     def wish(self) -> Wish:
         """The same as the tables take it."""
         vendor = str(self.gpu.get("vendor") or "") if self.gpu else "nvidia" if self.driver else ""
@@ -56,7 +66,7 @@ class Machine(NamedTuple):
         return Wish(
             isa=str(self.gpu.get("isa") or "") if self.gpu else "",
             kind=KINDS.get(vendor, ""),
-            have=release_of(self.torch),
+            have=release_of(self.torch) or self._last_with_such_code(),
             driver=str(version or ""),
             python=minor(self.python),
             system=plain_system(self.platform),

@@ -138,9 +138,11 @@ def way_by_which_it_came(
 
 
 @mends("library-clash-ld-library-path")
-def what_is_imported_before_it(knew: Params, symptom: Symptom = seen("cuda-symbol-undefined")) -> Params:
+def what_is_imported_before_it(
+    knew: Params, symptom: Symptom = seen("cuda-symbol-undefined"), alone: Symptom | None = seen("torch-is-imported-first")
+) -> Params:
     """A program that imports another one's libraries first gets these: torch's are loaded when torch is."""
-    return {"first": "torch"} if knew.get("guessed") and str(symptom.get("file") or "torch") else {}
+    return {"first": "torch"} if knew.get("guessed") and alone is None and str(symptom.get("file") or "torch") else {}
 
 
 mends("library-clash-ld-library-path")(jax_brings_its_own)

@@ -10,7 +10,7 @@ from rigup.diagnosis.causes.rocm_chips import inside_a_processor
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE
 from rigup.diagnosis.causes.services import service_of
 from rigup.diagnosis.rule import Params, one, seen
-from rigup.knowledge.amd_ways import last_rocm_for, newest_for_rocm, setting
+from rigup.knowledge.amd_ways import community_build, last_rocm_for, newest_for_rocm, setting
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.program_builds import program_of
@@ -71,7 +71,9 @@ def build_that_has_it(knew: Params) -> Params:
     build = None if system == "windows" else newest_build(isa) if isa else newest_for_rocm()
     holes = torch_holes(build) if build and build.rocm else {}
     own = amd_holes(isa, system) if not (holes and isa) else {}
-    return {**holes, **own, "chip": None if holes or own else isa or None, **without_a_gpu(system)}
+    address = "" if holes or own or system == "windows" else community_build(isa)
+    chip = None if holes or own or address else isa or None
+    return {**holes, **own, "chip": chip, "community": address or None, "built_for": isa if address else None, **without_a_gpu(system)}
 
 
 def way_around_rocm(knew: Params) -> Params:
