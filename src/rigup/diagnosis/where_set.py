@@ -8,7 +8,7 @@ from rigup.steps import Step, StepError, make
 
 _AGAIN = "log-in-again"
 _OF_A_SCRIPT = "take-out-of-script"
-IN_A_SCRIPT = {"set-variable": "set-in-script", "set-variable-on-nodes": "set-in-script-on-nodes"}
+IN_A_SCRIPT = {"set-variable": "set-in-script", "set-variable-of-ranks": "set-in-script", "set-variable-on-nodes": "set-in-script-on-nodes"}
 
 
 def taken_out(step: Step, finding: Finding, facts: Facts) -> list[Step]:

@@ -74,6 +74,13 @@ def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
     ]
 
 
+def inside_a_container(steps: list[Step], setting: Setting) -> list[Step]:
+    """No unit and no login shell sets a variable there."""
+    if not setting.inside:
+        return steps
+    return [make("unset-variable-in-container", step.params) if step.kind == "unset-variable" else step for step in steps]
+
+
 def typed(steps: list[Step], setting: Setting) -> list[Step]:
     """Variables as the shell takes them that starts the program; what is in a container, or nobody knows where, stays in words."""
     if setting.inside or setting.engine:
@@ -289,6 +296,7 @@ CHANGES: tuple[Change, ...] = (
     left_to_its_owner,
     named_by_node,
     with_windows_words,
+    inside_a_container,
     typed,
     where_options_are_read,
     no_torch_unasked,

@@ -20,6 +20,7 @@ _HERE = lazy_regex(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`|%cd%|\$\{?pwd\}?")
 _OF_WINDOWS = lazy_regex(r"\.exe\b|(?<![A-Za-z])[A-Za-z]:\\")  # where a backslash parts folders
 _QUOTED = lazy_regex(r"'[^']*'|\"[^\"]*\"")
 _OF_A_SHELL = lazy_regex(r"[$`]|\\\Z")  # what a shell makes of it nobody can say
+_OPEN = lazy_regex(r"<[\w -]+>")  # what is left to the reader
 _SIGNS = ";|&<>"  # with which a shell ends a command
 _ALL_RIGHTS = "--privileged"
 _FLAGS = ("--nv", "--nvccli", "--rocm")  # of Apptainer, which take no word behind them
@@ -111,9 +112,10 @@ def after_a_failed_start(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 def _asked_for(step: Step, setting: Setting) -> Step:
-    """What was seen within a container, whose start nobody shows, is there already: it has to be made anew."""
+    """What was seen within a container, whose start nobody shows, is there already: it has to be made anew, unless it goes with its end."""
     commands, engine = _with(step, setting), setting.engine or "docker"
-    if commands or step.kind != "container-option" or not setting.inside or engine not in ENGINES:
+    passing = bool(setting.starts) and all("--rm" in line.split() or _OPEN.search(line) for line in setting.starts)
+    if commands or step.kind != "container-option" or not setting.inside or engine not in ENGINES or passing:
         return structs.replace(step, commands=commands or step.commands)
     return make("renew-container-option", {"option": step.params["option"], "engine": engine}, setting.world)
 
@@ -128,6 +130,8 @@ def _with(step: Step, setting: Setting) -> Commands:
     verb = at if kind == "batch-option" else next((place for place, word in enumerate(words) if place > at and word in _VERBS), -1)
     if verb < 0:
         return ()
+    if words[at] in ENGINES and words[verb] in ("run", "create") and image_at(tuple(words[verb - 1 :])) < 0:
+        return ()  # an image that the text leaves open is no command
     wanted = shlex.split(option)
     rest = _without(_without_same(words[verb + 1 :], wanted), [word.partition("=")[0] for word in wanted])
     rest = [word for word in rest if word != step.params.get("former")]

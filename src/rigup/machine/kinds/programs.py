@@ -17,6 +17,7 @@ class JobRequest(Fact, keys=("script",), scope=PROCESS):
     tasks_per_node: int | None
     cpus_per_task: int | None
     asked: bool  # any GPU is asked for, in whatever way
+    request: str  # the option that asks for GPUs by the node, as it is written: --gres=gpu:p6000:1
     given: list[int]  # GPUs that its nodes got, each
     constraint: str  # features that its nodes must have
     partition: str

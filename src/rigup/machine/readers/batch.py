@@ -90,6 +90,7 @@ def _request(text: Text, at: int, line: str, script: str = "") -> Iterator[JobRe
         if name in _OPTIONS:
             field, convert = _OPTIONS[name]
             draft.add(field, convert(value) if value else None)
+            draft.add("request", f"--{name}={value}" if field == "gpus_per_node" and convert(value) else None)
         if _ASKS.fullmatch(name) and ("gpu" in name or "gpu" in value):
             draft.add("asked", not re.fullmatch(r"(?:\S{0,60}:)?0", value))
         if name == "pty":

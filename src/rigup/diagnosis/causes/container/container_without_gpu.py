@@ -5,7 +5,19 @@ from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen, text_rule, wordings
 from rigup.knowledge.cuda import cuda_of_driver, version_key
 from rigup.knowledge.starters import asked
-from rigup.machine.kinds import DeviceNode, Driver, Gpu, KernelModule, PciDevice, Platform, Symptom, Torch, Variable, World
+from rigup.machine.kinds import (
+    ContainerToolkit,
+    DeviceNode,
+    Driver,
+    Gpu,
+    KernelModule,
+    PciDevice,
+    Platform,
+    Symptom,
+    Torch,
+    Variable,
+    World,
+)
 
 _DRIVERS = {"nvidia": "nvidia", "amdgpu": "amd"}
 _WISHES = ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_REQUIRE_CUDA", "NV_CUDA_LIB_VERSION", "CUDA_VERSION", "ROCM_VERSION", "ROCM_PATH")  # of images
@@ -307,6 +319,15 @@ def how_gpus_are_asked_for(
     if (maker, knew.get("starter")) == ("nvidia", "lxc"):  # no runtime brings the driver's libraries in
         return {**holes, "guest": None, "bare_guest": holes["guest"]}
     return holes
+
+
+@mends("container-without-gpu")
+def toolkit_that_the_image_speaks_of(
+    knew: Params, _banner: Symptom = seen("image-found-no-driver"), toolkit: ContainerToolkit | None = None
+) -> Params:
+    """NVIDIA's images name it: docker's --gpus needs it on the host, of which nothing is shown."""
+    plain = knew.get("option") == asked("nvidia", "docker") and toolkit is None
+    return {"option": None, "with_toolkit": knew["option"], "engine": "docker"} if plain else {}
 
 
 def _has_render_node(nodes: Every[DeviceNode]) -> bool:

@@ -64,6 +64,7 @@ def engine_of_the_host(
     card: Gpu | None = one(vendor="amd"),
     other: Gpu | None = one(vendor="nvidia"),
     windows: Platform | None = one(system="windows"),
+    spoke: Symptom | None = seen("container-cli-no-nvml-library"),
 ) -> Params:
     """The snap goes away, Docker Desktop may stay; what takes its place comes from the distribution, and with it NVIDIA's runtime."""
     host = system or plain
@@ -73,5 +74,5 @@ def engine_of_the_host(
         return {"backend": _("native Linux, or on Windows Vulkan, DirectML or AMD's Windows builds")}
     bare = "bare_" if amds else ""
     if engine is None and snap is None:
-        return {bare + "desktop": "docker"}
+        return {"told" if spoke is not None and not bare else bare + "desktop": "docker"}  # NVIDIA's tool that speaks is installed
     return {bare + "snap": "docker", bare + "package": package or None, bare + "unknown": None if package else "docker"}

@@ -13,6 +13,8 @@ from rigup.knowledge.torch_builds import TorchBuild, build
 from rigup.knowledge.torch_changes import Wish, nearest_build
 from rigup.machine.kinds import Driver, Gpu, KernelModule, Package, Platform, PythonEnv, Symptom, SystemPackage, Toolkit, Torch, World
 
+_TOOLKITS_OF_CONDA = ("9.2", "10.0", "10.1", "10.2")  # of before CUDA 11, for which the channel pytorch has builds
+
 
 def _system(platform: Platform | None) -> str:
     """Of WSL the Linux side counts."""
@@ -197,6 +199,7 @@ def an_older_build_or_a_newer_driver(
     torch: Torch | None = None,
     amds: Symptom | None = seen("hsa-kernel-older-than-runtime"),
     image: Symptom | None = seen(tag="frameworks-images"),
+    asked: Symptom | None = seen("conda-wants-cuda"),
 ) -> Params:
     """The same release for what the driver carries, or one where none is told; else a driver for what the build wants, and an older release where that cannot be had."""
     carried = _cuda_of(symptom) or (str(cuda_of_driver(driver.version) or "") if driver and driver.get("version") else "")
@@ -205,11 +208,18 @@ def an_older_build_or_a_newer_driver(
     branch = branch_for(wanted or _next(carried), known.isa) if wanted or carried else stable_branch("", [known.isa] if known.isa else [])
     branch = None if amds is not None else branch
     holes = {"carried": carried or None, "branch": branch, "least": driver_minimum(wanted) or branch}
-    if torch is None and symptom is None:
-        return {**holes, "wish": None, "any": None if branch else "any"}
+    of_conda = carried if asked is not None and carried in _TOOLKITS_OF_CONDA else None
+    if of_conda or (torch is None and symptom is None):
+        return {**holes, "wish": None, "any": None if branch else "any", "of_conda": of_conda}
     row = _carried_build(known, carried)
     if row is None:
         return {**holes, "wish": None if branch else "torch"}
     kept = bool(known.have) and version_key(row.torch) >= version_key(known.have)  # an older release may lack what the program wants
     names = () if kept or (not known.have and image is None) else ("older", "older_vision", "older_index")
     return {**holes, "wish": "torch", **holes_of(row, *names)}
+
+
+@mends("driver-too-old-for-wheel")
+def image_in_the_place_of_nvidias(knew: Params, _image: Symptom = seen("torch-of-nvidias-image-shown")) -> Params:
+    """What NVIDIA compiled beside its torch belongs to that alone: no wheel takes its place, but an older image does."""
+    return {"imaged": knew.get("carried"), **dict.fromkeys(("release", "older", "wish"))}

@@ -74,7 +74,7 @@ def one_part_is_given_and_a_second_asked_for(
 
 
 @mends("mig-device-misaddressed")
-def uuid_of_a_part(gpu: Gpu = one(vendor="nvidia")) -> Params:
-    """A UUID that nvidia-smi -L lists."""
+def uuid_of_a_part(gpu: Gpu = one(vendor="nvidia"), lxd: Symptom | None = seen(tag="lxd-spoken-of")) -> Params:
+    """UUIDs that nvidia-smi -L has listed already; LXD makes the name of keys of its own."""
     uuids = uuids_of_parts(gpu)
-    return {"uuid": uuids[0]} if uuids else {}
+    return {"uuid" if lxd is None else "of_lxd": uuids[0], "list": ", ".join(uuids)} if uuids else {}

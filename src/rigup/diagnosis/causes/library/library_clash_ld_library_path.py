@@ -130,6 +130,7 @@ def way_by_which_it_came(
     shown = path is not None or torchs is not None
     return {
         "folder": folder if folder.startswith("/") else None,
+        "offered": torchs.id if torchs is not None and torchs.id == "cudnn-on-ld-library-path" else None,
         "shown": LIBRARY_PATH if shown and windows is None else None,
         "renewed": "ollama" if windows is not None and windows.id == "ollama-asks-physx-runtime" else None,
         "guessed": None if shown or folder.startswith("/") or windows is not None else LIBRARY_PATH,

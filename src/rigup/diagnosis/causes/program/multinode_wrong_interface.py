@@ -3,7 +3,7 @@
 from typing import Any
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule, wordings
-from rigup.machine.kinds import JobRequest, NetInterface, Symptom, Variable
+from rigup.machine.kinds import JobRequest, NetInterface, Platform, Symptom, Variable
 
 _IFNAME = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME")
 _INNER = ("lo", "docker", "virbr", "br-", "cni")
@@ -98,8 +98,9 @@ def whose_variable_it_is(
     home: Symptom | None = seen(tag="gloo-address"),
     wish: Variable | None = one(name="NCCL_SOCKET_IFNAME"),
     missing: Symptom | None = seen("nccl-no-interface"),
+    leads: Symptom | None = seen("nccl-lists-an-outer-interface"),
 ) -> Params:
-    """NCCL avoids what it is told to, gloo wants a name, Open MPI has variables of its own; an address of its own leads nowhere else."""
+    """NCCL takes what it lists with an address that leads out, else avoids what it is told to, gloo wants a name, Open MPI has variables of its own; an address of its own leads nowhere else."""
     name = "GLOO_SOCKET_IFNAME" if gloo is not None else "NCCL_SOCKET_IFNAME"
     outer = knew.get("outer")
     holes = {"variable": name, "interface": outer, "home": "here" if home is not None else None}
@@ -109,6 +110,7 @@ def whose_variable_it_is(
     if family is not None:
         return {**holes, "family": "AF_INET", "avoided": _AVOIDED}
     gone = wish if wish is not None and missing is not None else None
+    holes["interface"] = outer or (leads.name if leads is not None and leads.name != knew.get("unfit") else None)
     avoided = f"{_AVOIDED},{knew['unfit']}" if _is_outer_name(knew.get("unfit")) else _AVOIDED
     return {**holes, "avoided": avoided, "gone": gone.name if gone is not None else None}
 
@@ -118,8 +120,18 @@ def container_of_the_ranks(
     knew: Params,
     symptom: Symptom | None = seen(tag="container-spoken-of"),
     running: Symptom | None = seen("table-from-a-container-with-gpus"),
+    told: Symptom | None = seen("nccl-connects-to-docker-bridge"),
+    wish: Variable | None = one(name="NCCL_SOCKET_IFNAME"),
+    wsl: Platform | None = one(wsl=(1, 2)),
+    drive: Symptom | None = seen("container-mounts-drive-of-windows"),
 ) -> Params:
-    """Who is behind a bridge of docker's own is reached by nobody outside."""
-    address = str(knew.get("address") or "").strip("[]").removeprefix("::ffff:")
+    """Who is behind a bridge of docker's own is reached by nobody outside, and has no other interface there; one that is named is the bridge's."""
+    address = str(knew.get("address") or (told and told.get("address")) or "").strip("[]").removeprefix("::ffff:")
     behind = address.startswith(_OF_DOCKER) and address.partition(":")[0] != _OF_DOCKER + "1"
-    return {"network": "host"} if behind or symptom is not None or running is not None else {}
+    if not behind and symptom is None and running is None:
+        return {}
+    inside: Params = {"avoided": None, "interface": None} if behind else {}
+    if wsl is not None or drive is not None:
+        return {**inside, "mirrored": "mirrored", "of_wsl": "host"}
+    named = behind and wish is not None and not str(wish.value).startswith("^")
+    return {**inside, "bridged": "host", "of_bridge": wish.name} if named and wish else {**inside, "network": "host"}

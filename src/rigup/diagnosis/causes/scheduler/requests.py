@@ -1,14 +1,32 @@
 """What a job asks Slurm for."""
 
 from rigup.diagnosis.rule import Params
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import JobRequest, Launch, Symptom
 
+_COUNTED = lazy_regex(r"(\bgpu(?::[A-Za-z][\w.-]*)?|^[A-Za-z][\w.-]*:|^(?=\d))([:=]?)\d*")  # gpu:a100:4, a100:4, 4
 _UNKNOWN = "=N"  # how a rule writes a number that the text does not show
 
 
 def asking(devices: int) -> Params:
     """What to ask for so that each node has as many devices."""
     return {"devices": devices, "option": "--gpus-per-node=" + str(devices)}
+
+
+def as_it_asks(option: str, job: JobRequest | None) -> Params:
+    """So many for each node in the request's own words, with the type of its cards: another option beside them contradicts. What it asks for already is none."""
+    number = option.removeprefix("--gpus-per-node=")
+    if job is None or not number.isdigit():
+        return {"option": option}
+    alone = f"--gpus={job.gpus}" if job.get("gpus") and (job.get("nodes") or 1) == 1 else ""
+    name, _equals, value = str(job.get("request") or alone).partition("=")
+    if not value or value.count("gpu:") > 1:  # of two types nobody knows which is meant
+        return {"option": option}
+    wanted = f"{name}=" + _COUNTED.sub(lambda match: match[1] + (match[2] or ":" * match[1].startswith("gpu")) + number, value, count=1)
+    if wanted == f"{name}={value}":
+        return {"option": None}
+    in_header = "#SBATCH" in job.fields["request" if job.get("request") else "gpus"].where.text
+    return {"option": None, "lines": f"`#SBATCH {wanted}`", "former": f"{name}={value}"} if in_header else {"option": wanted}
 
 
 def _former(job: JobRequest | None) -> str:
@@ -33,7 +51,7 @@ def for_the_node_and_not_for_the_task(knew: Params, job: JobRequest | None = Non
     if job is not None and job.get("gpus_per_node") and (job.get("binding") or "bind" in option):
         return {"option": None}  # enough is asked for; the binding alone has to go
     former = _former(job)
-    return {"option": None, "instead": option, "former": former} if former and "bind" not in option else {"option": option}
+    return {"option": None, "instead": option, "former": former} if former and "bind" not in option else as_it_asks(option, job)
 
 
 def is_a_shell(job: JobRequest | None, shown: Symptom | None) -> bool:

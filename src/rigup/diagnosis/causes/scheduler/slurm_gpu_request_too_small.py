@@ -2,7 +2,7 @@
 
 from math import prod
 
-from rigup.diagnosis.causes.scheduler.requests import asking, per_node, tasks_per_node, wants_gpu
+from rigup.diagnosis.causes.scheduler.requests import as_it_asks, asking, per_node, tasks_per_node, wants_gpu
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.machine.kinds import JobRequest, Launch, Symptom
 
@@ -99,6 +99,10 @@ def engine_finds_fewer_than_it_requires(symptom: Symptom = seen("ray-has-too-few
 
 
 @mends("slurm-gpu-request-too-small")
-def as_many_as_the_program_wants(knew: Params, symptom: Symptom | None = seen("nodes-of-a-job-count-unlike-cards")) -> Params:
-    """Where the text does not show how many these are."""
-    return {} if knew.get("option") or symptom else {"unknown": "--gpus-per-node"}
+def as_many_as_the_program_wants(
+    knew: Params, job: JobRequest | None = None, symptom: Symptom | None = seen("nodes-of-a-job-count-unlike-cards")
+) -> Params:
+    """In words where the text does not show how many these are."""
+    if knew.get("option"):
+        return as_it_asks(str(knew["option"]), job)
+    return {} if symptom else {"unknown": "--gpus-per-node"}

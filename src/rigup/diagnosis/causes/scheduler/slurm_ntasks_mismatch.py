@@ -1,8 +1,12 @@
 """Slurm starts another number of tasks than the trainer counts on."""
 
 from rigup.diagnosis.causes.scheduler.requests import is_a_shell, per_node, tasks_per_node, total
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import JobRequest, Launch, Symptom, Variable
+
+_NODES_HAVE = (4, 8, 16)  # fewer that are named need not be all
+_OF_A_CARD = lazy_regex(r"\W{0,4}(?:[\w.-]{1,60}:)?\d{1,9}:\d{1,9} \[(\d{1,2})\] ")  # NCCL's; its host is taken off
 
 
 @rule("slurm-ntasks-mismatch")
@@ -198,6 +202,15 @@ def _devices(knew: Params, want: Launch | None, job: JobRequest | None) -> int:
 
 
 @mends("slurm-ntasks-mismatch")
+def ranks_on_each_host_of_a_log(knew: Params, twice: Symptom = seen("nccl-rank-twice"), heard: Every[Symptom] = every(Symptom)) -> Params:
+    """NCCL's lines name the card of each rank on a host; all ranks that are counted on are so many times that."""
+    indexes = [int(match[1]) for one in heard if (match := _OF_A_CARD.match(one.fields["id"].where.text))]
+    cards, world = max(indexes, default=0) + 1, int(twice.get("world") or twice.get("world_") or 0)
+    whole = cards in _NODES_HAVE and world > cards and world % cards == 0 and not knew.get("devices")
+    return {"devices": cards, "wanted_nodes": world // cards} if whole else {}
+
+
+@mends("slurm-ntasks-mismatch")
 def tasks_by_node(
     knew: Params, want: Launch | None = None, job: JobRequest | None = None, more: Symptom | None = seen("more-workers-than-world")
 ) -> Params:
@@ -208,4 +221,6 @@ def tasks_by_node(
     have = (knew.get("wanted_nodes") and knew.get("nodes")) or (job.get("nodes") if job else None)
     if nodes and have and str(nodes) != str(have):
         return {"option": "--nodes=" + str(nodes)}
-    return _tasks(_devices(knew, want, job), job)
+    asked = _tasks(_devices(knew, want, job), job)
+    several = str(nodes or "").isdigit() and int(str(nodes)) > 1 and not have and asked.get("option")
+    return {"option": f"--nodes={nodes} {asked['option']}"} if several else asked
