@@ -325,11 +325,13 @@ LISTS = {  # what lists the cards as a check, and how its list looks
 
 
 def lists_that_are_shown_already(answer: Answer, body: str) -> list[str]:
-    """Checks by a list of the cards that stands in the text, beside a fault of which that tool says nothing; where one card fails the others are listed."""
+    """Checks by a list of the cards that stands in the text, beside a fault of which that tool says nothing; where one card fails, or a job gets too few, others are listed."""
     told = []
     for finding in answer["findings"]:
         said = " ".join(f"{line['fact']} {line['value']}" for line in finding["evidence"])
-        for check in (fix["check"] for fix in finding["fixes"] if row_of(finding["cause"]).family != "hardware"):
+        row = row_of(finding["cause"])
+        counts = not {row.family, row.layer}.isdisjoint({"hardware", "bus", "firmware", "scheduler"})
+        for check in (fix["check"] for fix in finding["fixes"] if not counts):
             shape = LISTS.get(tuple(check["commands"][-1])) if check["commands"] and "in the container" not in check["title"] else None
             if shape and len(check["commands"]) == 1 and re.search(shape, body) and check["commands"][0][0] not in said.lower():
                 told.append(f"{finding['cause']}: {check['commands'][0]} lists the cards already")

@@ -7,12 +7,12 @@ from rigup.machine.store import Facts
 
 _SAID = "symptom "
 _HEAD = "NVIDIA-SMI"  # of its table, with the driver's version
-_OF_SOME_CARDS = "hardware"  # what befalls one card, beside which the others are listed
+_OF_SOME_CARDS = ("hardware", "bus", "firmware")  # family and layers of what befalls one card, beside which the others are listed
 
 
 def listing(finding: Finding, facts: Facts) -> frozenset[str]:
     """Tools that are shown to reach the cards in the finding's place, without those on whose own words it rests."""
-    if finding.row.family == _OF_SOME_CARDS:
+    if {finding.row.family, finding.row.layer} & {*_OF_SOME_CARDS}:
         return frozenset()
     here = [fact for fact in (*facts.of(Gpu), *facts.of(Driver)) if fact.place.meet(finding.place) is not None]
     shown = {str(gpu.get("seen_by")) for gpu in here if isinstance(gpu, Gpu)}
