@@ -9,7 +9,7 @@ from answer_data import diagnose
 from each import each
 from packs import cases, machine_folder, machine_names
 from suite import few
-from ways_held import broken
+from ways_held import broken, lists_that_are_shown_already
 
 CASES = cases()
 LOUD = ("error", "warning")
@@ -45,6 +45,10 @@ def check(case, machine, answer):
     check_expected(case.label, answer, Path(machine))
     check_silence(case.label, answer)
     assert not broken(answer)
+    pasted = [path for path in (Path(machine), *Path(machine).glob("*.txt")) if path.is_file()]
+    assert not [
+        told for path in pasted for told in lists_that_are_shown_already(answer, path.read_text(encoding="utf-8", errors="replace"))
+    ]
     if "fix" in case.label:
         first = next(finding for finding in answer["findings"] if finding["cause"] == case.label["expect"])
         assert [step["kind"] for step in first["fixes"][0]["steps"]] == case.label["fix"]

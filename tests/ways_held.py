@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from rigup.diagnosis.causes.rocm_overrides import harms
+from rigup.diagnosis.findings import row_of
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.pythons import pythons_of_all
@@ -315,6 +316,26 @@ HELD: tuple[Callable[[Way], Iterator[str]], ...] = (
     nothing_that_is_there_already,
     it_ends_with_a_check,
 )
+
+
+LISTS = {  # what lists the cards as a check, and how its list looks
+    ("nvidia-smi", "-L"): r"(?m)^GPU \d+: [^\n]+\(UUID: GPU-",
+    ("rocminfo",): r"(?m)^ *Name: +gfx\d",
+}
+
+
+def lists_that_are_shown_already(answer: Answer, body: str) -> list[str]:
+    """Checks by a list of the cards that stands in the text, beside a fault of which that tool says nothing; where one card fails, or a job gets too few, others are listed."""
+    told = []
+    for finding in answer["findings"]:
+        said = " ".join(f"{line['fact']} {line['value']}" for line in finding["evidence"])
+        row = row_of(finding["cause"])
+        counts = not {row.family, row.layer}.isdisjoint({"hardware", "bus", "firmware", "scheduler"})
+        for check in (fix["check"] for fix in finding["fixes"] if not counts):
+            shape = LISTS.get(tuple(check["commands"][-1])) if check["commands"] and "in the container" not in check["title"] else None
+            if shape and len(check["commands"]) == 1 and re.search(shape, body) and check["commands"][0][0] not in said.lower():
+                told.append(f"{finding['cause']}: {check['commands'][0]} lists the cards already")
+    return told
 
 
 def broken(answer: Answer) -> list[str]:

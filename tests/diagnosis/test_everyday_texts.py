@@ -9,7 +9,7 @@ import pytest
 from answer_data import diagnose
 from each import each
 from suite import few
-from ways_held import Way, every_new_python_has_wheels_of_what_is_pinned
+from ways_held import Way, every_new_python_has_wheels_of_what_is_pinned, lists_that_are_shown_already
 
 SETS = sorted((Path(__file__).parent / "everyday").glob("set_*.txt"))
 
@@ -76,6 +76,7 @@ def check(text, file):
     assert first in label["cause"].split("|")
     ways_shown = [Way(answer, finding, fix) for finding in answer["findings"] for fix in finding["fixes"]]
     assert not [told for way in ways_shown for told in every_new_python_has_wheels_of_what_is_pinned(way)]
+    assert not lists_that_are_shown_already(answer, text.body)
     assert re.search(label.get("way", ""), ways(answer["findings"][0]) if answer["findings"] else "")
     assert re.search(label.get("after", ""), after(answer["findings"][0]) if answer["findings"] else "")
     assert re.search(label.get("says", ""), answered(answer))

@@ -5,6 +5,7 @@ from typing import Any
 
 from rigup.diagnosis.rule import STRENGTHS, wordings
 from rigup.knowledge.doctor_tables import Cause, Signature, causes, layers
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
@@ -12,6 +13,9 @@ from rigup.schemas.shared import Confidence, Evidence, Severity
 
 SEVERITIES = ("error", "warning", "note")
 OWN_FAILURE = "rigup-rule-failed"
+_DEATH = lazy_regex(
+    r"^(?:[\w.]{1,60}\.)?[A-Z]\w{1,40}(?:Error|Exception): |\bExited with exit code [1-9]|\(core dumped\)|\bSIG(?:SEGV|ABRT|BUS|ILL)\b|^GGML_ASSERT"
+)
 
 
 class Finding:
@@ -43,6 +47,12 @@ class Finding:
         same_machine = self.place.at("machine").meet(other.place.at("machine")) is not None
         reached = other.cause in explained(self.cause) and same_machine and self.subject.touches(other.subject)
         return reached and not (self.confidence == "possible" and other.confidence != "possible")
+
+
+def ends_the_work(finding: Finding) -> bool:
+    """Whether what it rests on shows that a program died of it, which was to run on if slower."""
+    shown = (line.value or "" for line in finding.evidence if line.fact.startswith("symptom "))
+    return finding.severity == "warning" and finding.confidence != "possible" and any(map(_DEATH.search, shown))
 
 
 def row_of(cause: str) -> Cause:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from rigup import plugins
-from rigup.diagnosis.findings import OWN_FAILURE, Finding, folded, merged, row_of
+from rigup.diagnosis.findings import OWN_FAILURE, Finding, ends_the_work, folded, merged, row_of
 from rigup.diagnosis.join import bindings
 from rigup.diagnosis.loading import fixes_for, rules_for
 from rigup.diagnosis.rule import KNEW, MAYBE, Every, Rule, rules_of_table, rules_of_what_is_usual
@@ -40,6 +40,8 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
         findings = [finding for finding in findings if finding.confidence == "certain" or finding not in doubted]
         findings = [finding for finding in findings if not is_of_another_backend(finding, facts)]
     roots = folded(merged(findings))
+    for finding in roots:
+        finding.severity = "error" if ends_the_work(finding) else finding.severity
     if facts.pasted and facts.heard("machine-only-builds"):
         _need_no_card(roots)
     return roots, skipped

@@ -62,6 +62,21 @@ def check_of_program(programs: Sequence[str], kind: str, family: str) -> str:
     return next((row.step for row in fitting if kind in row.instead), "")
 
 
+class _Listing(msgspec.Struct, frozen=True, kw_only=True):
+    step: str
+    tool: str
+
+
+def lists_cards_by(kind: str) -> str:
+    """The tool of which a check shows that it lists the cards, and no more; "" for any other.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((row.tool for row in tables.rows("checks", "listing", _Listing) if row.step == kind), "")
+
+
 class _Repeatable(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     verbs: list[str] = []

@@ -5,7 +5,7 @@ from msgspec import structs
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.pythons import as_in_a_cell, asked_in_the_project, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
-from rigup.knowledge.checks import check_of_program, check_that_shows, checks_of, code_that_asks
+from rigup.knowledge.checks import check_of_program, check_that_shows, checks_of, code_that_asks, lists_cards_by
 from rigup.knowledge.patterns import lazy_regex
 from rigup.steps import Step, StepError, make, parse, step_kinds
 
@@ -49,6 +49,8 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
             continue
         if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in step.commands):
             continue
+        if setting.listing and lists_cards_by(kind) in setting.listing:
+            continue  # it is shown to do so already
         if made := made_by(steps, setting):  # what failed is left as it is: the new environment is asked
             asked = tuple((*made, *argv[1:]) if argv[0] == "python" else argv for argv in step.commands)
             return structs.replace(step, commands=asked)
@@ -66,7 +68,7 @@ def _python_of(steps: list[Step]) -> str:
 def _of_service(spec: str, finding: Finding) -> str:
     """A service has no torch to compute with: its own log tells."""
     kind, _colon, service = finding.place.process.partition(":")
-    return f"see-journal service={service}" if kind == "service" and spec.startswith("see-torch") else spec
+    return f"see-journal service={service}" if kind == "service" and spec.startswith(("see-torch", "see-message-gone")) else spec
 
 
 def _of_processor(spec: str, holes: dict[str, str]) -> str:

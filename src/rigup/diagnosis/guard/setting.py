@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.account import groups_of, root_in
 from rigup.diagnosis.guard.interpreter import interpreter
+from rigup.diagnosis.guard.passing import listing
 from rigup.diagnosis.guard.software import framework_of, programs_of, project_of, torch_of_conda
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.cuda import cuda_of_driver
@@ -96,6 +97,7 @@ class Setting(NamedTuple):
         web_ui: the web UI of Stable Diffusion is at work, which reads its options in a file.
         drained: the node that Slurm is shown to give no jobs any more.
         module: a card is a module on a board, and in no slot.
+        listing: tools whose list of the cards is shown already, for all that is wrong.
         cells: cells of a notebook are shown.
         programs: whose messages are seen: those of the finding first, others where no torch is shown.
         old_board: its processor is older than PCIe atomics.
@@ -158,6 +160,7 @@ class Setting(NamedTuple):
     web_ui: bool = False
     drained: str = ""
     module: bool = False
+    listing: frozenset[str] = frozenset()
 
     @property
     def inside(self) -> bool:
@@ -216,6 +219,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         drained=_drained(finding, facts),
         web_ui=bool(facts.heard("webui-in-a-path")),
         module=bool(facts.heard("module-of-a-board-named")),
+        listing=listing(finding, facts),
         cells=bool(facts.heard("notebook-cell-shown")),
         on_torch=frozenset({str(package.get("name")) for package in facts.of(Package)} & set(_ON_TORCH))
         | {name for name, ids in _ON_TORCH.items() if facts.heard(*ids)},

@@ -17,7 +17,8 @@ def kfd_leaves_a_device_out(
 ) -> Verdict:
     """amdkfd skips it; a processor's own graphics are skipped on many a desktop, beside a card that is served."""
     spared = served is not None and inner is not None and inner.get("pci_id") == symptom.get("device")
-    return not spared and symptom.values()
+    twin = served is not None and served.get("device") == symptom.get("device")  # in another slot, where it works
+    return not spared and {**symptom.values(), **({"severity": "warning"} if twin else {})}
 
 
 @rule("pcie-atomics-missing", "likely")

@@ -32,7 +32,8 @@ def plain_name_not_in_the_cache(
 ) -> Verdict:
     """Most distributions in WSL are so, and most programs do not mind: it counts where somebody went looking for that name."""
     asked = missing.look.coverage != "whole"
-    return asked and torch is None and entry.path.startswith(wsl.library_folder()) and {"path": wsl.library_folder()}
+    shown = asked and torch is None and entry.path.startswith(wsl.library_folder())
+    return shown and {"path": wsl.library_folder(), "severity": "warning"}
 
 
 @text_rule("wsl-libcuda-link", "possible")
