@@ -116,6 +116,8 @@ def words(argv: list[str]) -> set[str]:
 
 
 def no_other_systems_package_manager(way: Way) -> Iterator[str]:
+    if any(argv[:2] == ["wsl", "--install"] for _step, argv in way.commands("windows-host")):
+        return  # the rest is done in the distribution that it brings
     for step, argv in way.commands("here", "kernel", "host-of-container", "every-node"):
         used = {family for family, own in MANAGERS.items() if words(argv) & set(own)}
         if step["where"] == "host-of-container" and way.inside:
@@ -332,7 +334,8 @@ def lists_that_are_shown_already(answer: Answer, body: str) -> list[str]:
         row = row_of(finding["cause"])
         counts = not {row.family, row.layer}.isdisjoint({"hardware", "bus", "firmware", "scheduler"})
         for check in (fix["check"] for fix in finding["fixes"] if not counts):
-            shape = LISTS.get(tuple(check["commands"][-1])) if check["commands"] and "in the container" not in check["title"] else None
+            elsewhere = re.search("in the container|typed again", check["title"])  # what failed itself, done anew
+            shape = LISTS.get(tuple(check["commands"][-1])) if check["commands"] and not elsewhere else None
             if shape and len(check["commands"]) == 1 and re.search(shape, body) and check["commands"][0][0] not in said.lower():
                 told.append(f"{finding['cause']}: {check['commands'][0]} lists the cards already")
     return told

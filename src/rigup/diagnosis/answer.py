@@ -239,9 +239,15 @@ def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left
     if left or unheard(facts) or _finds_no_card(facts) or any(is_guess(finding) and finding.severity != "note" for finding in findings):
         return "unknown"
     devices = machine.get("accelerators") or []
-    if explained or is_at_work(facts) or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
+    well = ("verified", "on-trial") if _only_named(facts) else ("verified", "expected", "on-trial")
+    if explained or is_at_work(facts) or any(device.get("state") in well for device in devices):
         return "healthy"
     return "healthy" if machine.get("accelerators") == [] else "unknown"
+
+
+def _only_named(facts: Facts) -> bool:
+    """Whether a text just says which cards there are: no tool lists them, and no framework is shown."""
+    return facts.pasted and not facts.of(Torch) and not any(card.keyed() or card.knows("seen_by") for card in facts.of(Gpu))
 
 
 def _finds_no_card(facts: Facts) -> bool:
