@@ -84,11 +84,11 @@ def test_a_driver_is_installed_by_the_commands_of_the_release(first):
     assert "ubuntu-drivers install nvidia:580" in said, said
 
 
-@pytest.mark.parametrize(("system", "release"), [("ubuntu", "16.04"), ("centos", "7")])
-def test_a_release_that_the_tables_no_longer_know_gets_no_commands_of_a_newer_one(first, system, release):
+@pytest.mark.parametrize(("system", "release", "branch"), [("ubuntu", "16.04", "580"), ("centos", "7", "550")])
+def test_a_release_that_the_tables_no_longer_know_gets_no_commands_of_a_newer_one(first, system, release, branch):
     told = f'$ cat /etc/os-release\nID={system}\nVERSION_ID="{release}"\n'
     found = first(told + P100 + OLD_DRIVER)
-    assert any("580" in title for title in titles(found))
+    assert any(branch in title for title in titles(found)), titles(found)
     assert not [one for one in commands(found) if "ubuntu-drivers" in one or one.startswith("dnf")]
 
 
@@ -144,7 +144,7 @@ def test_an_old_board_has_no_better_slot(first):
 def test_no_driver_is_newer_than_a_legacy_branch(first, version, newer):
     said = titles(first(REBUILD.format(version=version)))
     assert said
-    assert any("newer release of the NVIDIA driver" in title for title in said) is newer, said
+    assert any("install the NVIDIA driver" in title for title in said) is newer, said
 
 
 def test_a_node_of_others_is_drained_before_its_gpu_is_reset(first):
@@ -377,7 +377,7 @@ def test_an_engine_is_built_for_the_card_that_is_there(first):
 def test_a_guest_in_a_window_is_promised_no_card(first):
     said = "an Ubuntu guest in {}\n00:0f.0 VGA compatible controller: VMware SVGA II Adapter\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"
     assert "hands no GPU" in titles(first(said.format("VMware Workstation")))[0]
-    assert titles(first(said.format("VMware ESXi")))[0] == "at the host: pass a GPU to this guest"
+    assert titles(first(said.format("VMware ESXi")))[0].startswith("at the host, where that is ESXi: mark the GPU")
 
 
 # -- what words and single lines tell

@@ -180,7 +180,7 @@ def test_each_row_of_removals_knows_its_example(row):
 
 
 @pytest.mark.parametrize(
-    ("end", "verdict"), [("so I deleted that venv.", "healthy"), ("so I deleted that venv; here it is still the same.", "broken")]
+    ("end", "verdict"), [("so I deleted that venv.", "unknown"), ("so I deleted that venv; here it is still the same.", "broken")]
 )
 def test_a_message_of_an_environment_that_is_removed_is_no_fault(end, verdict, tmp_path):
     said = f"I tried it in another venv and it complains that cublasLt64_12.dll is missing, {end}\n"

@@ -162,8 +162,10 @@ def test_a_project_of_uv_is_told_what_it_keeps(first):
     assert commands(first(UV))[0][:2] == ["uv", "add"]
 
 
-def test_outside_projects_uv_changes_nothing(first):
-    assert commands(first(UV.replace("uv run train.py", "python train.py")))[0][1:3] == ["-m", "pip"]
+def test_outside_projects_packages_are_installed_as_they_are_listed(first):
+    by_uv = UV.replace("uv run train.py", "python train.py")
+    assert commands(first(by_uv))[0][:3] == ["uv", "pip", "install"]
+    assert commands(first(by_uv.replace("uv pip list", "pip list")))[0][1:3] == ["-m", "pip"]
 
 
 GTT = "[    0.000000] Command line: BOOT_IMAGE=/boot/vmlinuz-{kernel} root=UUID=1 ro quiet amdgpu.gtt_size=98304\n[    3.636913] amdgpu: unknown parameter 'gtt_size' ignored\n"

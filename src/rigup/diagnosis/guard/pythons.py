@@ -8,6 +8,7 @@ from rigup.steps import Commands, Step
 
 NATIVE = "make-native-conda-environment"
 _PIP = ("python", "-m", "pip")
+_UVS_PYTHON = ("uv", "python")  # a subcommand, and no interpreter
 
 
 def made_by(steps: list[Step], setting: Setting) -> tuple[str, ...]:
@@ -32,7 +33,12 @@ def own_python(commands: Commands, setting: Setting) -> Commands:
     owner = whose(setting.python)
     if setting.uv_pip or (owner and owner.packages in ("uv", "uv-tool")):
         commands = tuple(_by_uv(argv, setting) if argv[:3] == _PIP else argv for argv in commands)
-    return tuple(tuple(setting.python if word == "python" else _in_a_script(word, setting) for word in argv) for argv in commands)
+    return tuple(argv if argv[:2] == _UVS_PYTHON else tuple(_own(word, setting) for word in argv) for argv in commands)
+
+
+def _own(word: str, setting: Setting) -> str:
+    """A word of a command with the finding's own interpreter in it."""
+    return setting.python if word == "python" else _in_a_script(word, setting)
 
 
 def _in_a_script(word: str, setting: Setting) -> str:

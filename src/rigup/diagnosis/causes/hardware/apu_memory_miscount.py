@@ -81,5 +81,5 @@ def what_the_machine_lends(
     most = min(known) - _OF_THE_SYSTEM
     over = (size(counted.get("total")) or 0.0) - most if counted else 0.0
     switch = setting("kept-free-by-ollama")
-    unit = "ollama" if over > 0 and not inside(counted) else None
+    unit = "ollama" if counted and over > 0 and not inside(counted) else None
     return {"most": f"{most / GIB:.0f} GiB", "service": unit, "name": switch.name, "over": str(int(over))}
