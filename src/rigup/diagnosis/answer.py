@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from rigup import plugins
-from rigup.diagnosis.at_work import DEVICE_UNTOLD, RUNS, SHOWN_AT_WORK, SHOWN_TO_WORK, SPOILT, is_at_work, is_undecided, words_of
+from rigup.diagnosis.at_work import DEVICE_TOLD, DEVICE_UNTOLD, RUNS, SHOWN_TO_WORK, SPOILT, is_at_work, is_undecided, words_of
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.wording import answered, filled, fullest, in_vain_of, meaning_of
@@ -198,8 +198,8 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
 
 
 def _meaning(row: Signature, facts: Facts) -> str:
-    """What a message means; of work whose device it does not name that too, unless something else shows a GPU at work."""
-    untold = row.id in DEVICE_UNTOLD and SHOWN_AT_WORK.isdisjoint(facts.ids)
+    """What a message means; of work whose device it does not name that too, unless something else names it or shows a GPU at work."""
+    untold = row.id in DEVICE_UNTOLD and DEVICE_TOLD.isdisjoint(facts.ids)
     return " ".join([_(row.meaning), *([_("Which device computes this line does not say.")] if untold else [])])
 
 

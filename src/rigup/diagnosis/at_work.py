@@ -21,6 +21,7 @@ ENDED_WELL = frozenset(wordings(tag="ended-well"))
 # Work that goes on, wherever it does, and what shows that its results are none.
 RUNS = frozenset(wordings(tag="work-runs"))
 DEVICE_UNTOLD = frozenset(wordings(tag="device-untold"))
+DEVICE_TOLD = SHOWN_AT_WORK | frozenset(wordings(tag="device-told"))  # the processor, too
 SPOILT = wordings(tag="work-is-spoilt")
 SHOWN_TO_WORK = SHOWN_AT_WORK | ENDED_WELL | RUNS
 _WORKS = wordings("collectives-run-right", *_LISTED, tag="works-inside")

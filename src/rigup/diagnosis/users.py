@@ -19,6 +19,7 @@ _REPLACES = (
     "install-again",
     "install-package-again",
     "newer-release",
+    "install-by-conda",
     "install-from-conda",
     "remove-with-conda",
 )

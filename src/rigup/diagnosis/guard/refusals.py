@@ -8,7 +8,7 @@ from rigup.knowledge.gpus import driver_branch_for, last_branches
 from rigup.knowledge.torch_builds import builds
 from rigup.steps import Step
 
-_OF_CONDA = ("install-from-conda", "install-from-channel", "remove-with-conda", "install-with-conda")
+_OF_CONDA = ("install-by-conda", "install-from-conda", "install-from-channel", "remove-with-conda", "install-with-conda")
 _OF_MODULES = ("find-out", "load-module", "reload-module", "reload-module-under-service", "reload-driver", "blacklist-module")
 _OF_UNIX = (
     "show-room",

@@ -22,7 +22,8 @@ def versions_that_go_together(
         package = str(knew.get("package") or "").replace("_", "-")
         return {"importer": importer or None, "user": importer or "the program", "package": package}
     compiled = str(array.package) if array is not None else None
-    return {"compiled": compiled, "package": None, "check": None if knew.get("requirement") or compiled else "all"}
+    known = knew.get("requirement") or knew.get("of_conda") or compiled
+    return {"compiled": compiled, "package": None, "check": None if known else "all"}
 
 
 @mends("package-versions-clash")
