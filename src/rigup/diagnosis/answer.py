@@ -139,7 +139,8 @@ def answer(diagnosis: Diagnosis) -> Doctor:
     failed = _failed(devices, facts)
     unsettled = complained and not (answers and is_at_work(facts))  # who asks what is known of something that works
     harmless = _harmless(findings, facts)
-    judgement = verdict(findings, facts, machine, bool(left or unsettled or facts.omitted), bool(harmless))
+    bare = _only_names(facts) and not (answers or harmless or is_at_work(facts))
+    judgement = verdict(findings, facts, machine, bool(left or unsettled or bare or facts.omitted), bool(harmless))
     if judgement in ("healthy", "unknown") and any(failure.asked for failure in failed):
         judgement = "degraded"  # what was computed here was wrong, whatever else was seen
     return Doctor(
@@ -239,15 +240,15 @@ def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left
     if left or unheard(facts) or _finds_no_card(facts) or any(is_guess(finding) and finding.severity != "note" for finding in findings):
         return "unknown"
     devices = machine.get("accelerators") or []
-    well = ("verified", "on-trial") if _only_named(facts) else ("verified", "expected", "on-trial")
-    if explained or is_at_work(facts) or any(device.get("state") in well for device in devices):
+    if explained or is_at_work(facts) or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
         return "healthy"
     return "healthy" if machine.get("accelerators") == [] else "unknown"
 
 
-def _only_named(facts: Facts) -> bool:
+def _only_names(facts: Facts) -> bool:
     """Whether a text just says which cards there are: no tool lists them, and no framework is shown."""
-    return facts.pasted and not facts.of(Torch) and not any(card.keyed() or card.knows("seen_by") for card in facts.of(Gpu))
+    cards = facts.of(Gpu)
+    return bool(facts.pasted and cards) and not facts.of(Torch) and not any(card.keyed() or card.knows("seen_by") for card in cards)
 
 
 def _finds_no_card(facts: Facts) -> bool:
