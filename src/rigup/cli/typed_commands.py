@@ -39,7 +39,16 @@ def _shell_text(argv: Sequence[str], windows: bool) -> str:
     """Words as shells take them: those of Windows know no single quotes, and its paths have the sign with which others escape."""
     if windows or any(_WINDOWS_PATH.match(word.removeprefix("!")) for word in argv):
         return " ".join(map(_of_windows, argv))
-    return " ".join(map(_quoted, argv))
+    return " ".join(_of_the_shell(word) if argv[0] == "export" else _quoted(word) for word in argv)
+
+
+# A list of folders with one before the rest; nothing else of a shell's is left unquoted.
+_LISTS = lazy_regex(r"(?P<name>[A-Z_]{2,40})=(?P<value>[\w./+@~-]{1,400}\$\{(?P=name):\+:\$(?P=name)\})")
+
+
+def _of_the_shell(word: str) -> str:
+    listed = _LISTS.fullmatch(word)
+    return f'{listed["name"]}="{listed["value"]}"' if listed else _quoted(word)
 
 
 def _of_windows(word: str) -> str:

@@ -28,6 +28,7 @@ _PLAINER = (
     "choose-graphics",
     "enrol-module-key",
     "find-stale-dkms",
+    "take-stubs-off-loader-path",
     "join-group-yourself",
     "get-jetson-torch-of-jetpack",
     "get-build-for-this-gpu",

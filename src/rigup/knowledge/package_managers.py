@@ -55,6 +55,7 @@ class _Kernel(msgspec.Struct, frozen=True, kw_only=True):
     headers: str = ""
     extra_modules: str = ""
     follows: str = ""
+    of_series: dict[str, str] = {}
     source: str = ""
 
 
@@ -87,9 +88,13 @@ def headers_package(kernel: str, manager: PackageManager) -> str:
     return name.replace("{kernel}", kernel) if kernel else name
 
 
-def following_headers(kernel: str) -> str:
-    """The package that brings the headers of each later kernel of this kind; "" where nobody knows. Raises KnowledgeError."""
+def following_headers(kernel: str, release: str = "") -> str:
+    """The package that brings the headers of each later kernel of this kind, in that release of its distribution; "" where nobody knows. Raises KnowledgeError."""
     kinds = rows("package_managers", "kernel", _Kernel)
+    series = ".".join(kernel.split(".")[:2])
+    own = next((row.of_series for row in kinds if row.of_series and kernel.endswith(row.ends)), {})
+    if named := own.get(f"{release}:{series}") or own.get(series):
+        return named
     return next((row.follows for row in kinds if row.follows and kernel.endswith(row.ends)), "")
 
 

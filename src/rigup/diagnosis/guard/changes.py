@@ -29,6 +29,8 @@ from rigup.steps import Step, make
 Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
 _SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
+_LISTS = ("LD_LIBRARY_PATH", "PYTHONPATH", "PATH")  # of folders: others that stand there stay
+_IN_CONTAINERS = ("unset-variable", "take-off-loader-path")
 _MASKS = ("_VISIBLE_DEVICES", "DEVICE_SELECTOR")  # of one program; kept for all they would hide cards
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
@@ -78,7 +80,7 @@ def inside_a_container(steps: list[Step], setting: Setting) -> list[Step]:
     """No unit and no login shell sets a variable there."""
     if not setting.inside:
         return steps
-    return [make("unset-variable-in-container", step.params) if step.kind == "unset-variable" else step for step in steps]
+    return [make(f"{step.kind}-in-container", step.params) if step.kind in _IN_CONTAINERS else step for step in steps]
 
 
 def typed(steps: list[Step], setting: Setting) -> list[Step]:
@@ -100,7 +102,8 @@ def _as_typed(step: Step, system: str) -> Step:
     name, value = step.params["name"], step.params.get("value")
     if system == "windows":
         return make("set-variable-of-windows", {"name": name, "value": value}) if value else step
-    commands = (("export", f"{name}={value}"),) if value else (("unset", name), ("sh", "-c", _SET_IN, "sh", name))
+    before = f"{value}${{{name}:+:${name}}}" if value and name in _LISTS and "$" not in value and ":" not in value else value
+    commands = (("export", f"{name}={before}"),) if value else (("unset", name), ("sh", "-c", _SET_IN, "sh", name))
     kept = (
         make("keep-variable-on-a-mac" if system == "macos" else "keep-variable", {"name": name, "value": value})
         if value and not name.endswith(_MASKS) and not step.kind.startswith("try-")

@@ -267,7 +267,7 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     manager = package_manager(setting.family or _family_by(kernel)) if step.where == "here" or not setting.inside else None
     build = tuple(argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv))
     if manager and (kernel or "{kernel}" not in manager.headers):
-        wanted = (headers_package(kernel, manager), *filter(None, [following_headers(kernel)]))
+        wanted = (headers_package(kernel, manager), *filter(None, [following_headers(kernel, setting.release)]))
         get = (*manager.install, *_from_backports(kernel, setting), *wanted)
         return [structs.replace(step, commands=(get, *build))]
     named = {"kernel": kernel} if kernel else {}

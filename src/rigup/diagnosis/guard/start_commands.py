@@ -84,6 +84,7 @@ _INSTEAD_OF = {
     "--gres": ("--gpus-per-node", "--gpus", "-G"),
     "--partition": ("-p",),
     "--device": ("--gpus",),
+    "--network": ("--net", "-p", "--publish"),  # with the host's there is nothing to publish
     "--nv": ("--rocm",),
     "--rocm": ("--nv", "--nvccli"),
 }

@@ -5,7 +5,7 @@ from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Text
 
 _TRES = r"(?<![\w/])(?P<key>[A-Z]\w{0,8}TRES=)?(?P<value>(?:billing=|cpu=|gres/)[\w=.,:/-]{0,200})"
-_NAMED = r"--gres|--gpus|TresPer|GRES=gpu|gpus?_per|gres:gpu"
+_NAMED = r"--gres|--gpus|TresPer\w{1,9}=\S{0,40}gpu|GRES=gpu|gpus?_per|gres:gpu"
 
 
 @reads(adds=(JobRequest,), marks=("cpu=",), rank=-1)

@@ -40,8 +40,9 @@ def what_comes_before_the_drivers_own(
 ) -> Params:
     """An image of the driver's own CUDA needs no compatibility package; else its folder goes off the loader's path."""
     named = path.path if path is not None and "/compat" in path.path else None
-    folder = (library and library.get("folder")) or (shown and shown.get("compat")) or named or "/usr/local/cuda/compat"
+    folder = (library and library.get("folder")) or named
+    inside = None if folder else (shown and shown.get("compat")) or "/usr/local/cuda/compat"  # of an image, which puts it there by itself
     carried = cuda_of_driver(str(driver.get("version") or "")) if driver is not None else None  # inside, the table shows the package's
     wanted = (torch and torch.get("cuda")) or (toolkit and toolkit.get("version"))
     branch = branch_carrying(str(wanted)) if wanted else None
-    return {"carried": carried, "folder": folder, **({"vendor": "nvidia", "branch": branch} if branch else {})}
+    return {"carried": carried, "folder": folder, "inside": inside, **({"vendor": "nvidia", "branch": branch} if branch else {})}

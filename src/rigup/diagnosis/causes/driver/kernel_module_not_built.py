@@ -250,7 +250,10 @@ def whether_it_can_be_built(
         older = None if knew.get("built") else "older"
         return {"kernel": None, "builder": None, "newer": knew.get("maker"), "older": older}
     plain = knew.get("builder") == _DKMS and knew.get("kernel")
+    loads = "nvidia" if knew.get("maker") else None  # the kernel's own amdgpu may be at work, and gives way at a restart
     return {
+        "loads": loads,
+        "starts": None if loads else "restart",
         "lacks": "headers" if headers is not None else None,
         "kernel": knew.get("kernel") if plain else None,
         "builder": None if plain or knew.get("kernel") else knew.get("builder"),

@@ -13,6 +13,7 @@ from rigup.knowledge.torch_builds import TorchBuild, build
 from rigup.knowledge.torch_changes import Wish, nearest_build
 from rigup.machine.kinds import Driver, Gpu, KernelModule, Package, Platform, PythonEnv, Symptom, SystemPackage, Toolkit, Torch, World
 
+_FIRST_WITH_TORCH_2 = (11, 7)  # no torch 2 was built for an older CUDA
 _TOOLKITS_OF_CONDA = ("9.2", "10.0", "10.1", "10.2")  # of before CUDA 11, for which the channel pytorch has builds
 
 
@@ -220,6 +221,10 @@ def an_older_build_or_a_newer_driver(
 
 
 @mends("driver-too-old-for-wheel")
-def image_in_the_place_of_nvidias(knew: Params, _image: Symptom = seen("torch-of-nvidias-image-shown")) -> Params:
-    """What NVIDIA compiled beside its torch belongs to that alone: no wheel takes its place, but an older image does."""
-    return {"imaged": knew.get("carried"), **dict.fromkeys(("release", "older", "wish"))}
+def image_in_the_place_of_nvidias(
+    knew: Params, _image: Symptom = seen("torch-of-nvidias-image-shown"), torch: Torch | None = None
+) -> Params:
+    """What NVIDIA compiled beside its torch belongs to that alone: no wheel takes its place, but an older image does; one that costs the program its torch comes last."""
+    old = version_key(str(knew.get("carried") or "99"))[:2] < _FIRST_WITH_TORCH_2
+    costs = old and not str((torch and torch.get("version")) or "2").startswith("1.")
+    return {"imaged_at_last" if costs else "imaged": knew.get("carried"), **dict.fromkeys(("release", "older", "wish"))}

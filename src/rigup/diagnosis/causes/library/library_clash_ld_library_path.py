@@ -140,10 +140,15 @@ def way_by_which_it_came(
 
 @mends("library-clash-ld-library-path")
 def what_is_imported_before_it(
-    knew: Params, symptom: Symptom = seen("cuda-symbol-undefined"), alone: Symptom | None = seen("torch-is-imported-first")
+    knew: Params,
+    symptom: Symptom = seen("cuda-symbol-undefined"),
+    alone: Symptom | None = seen("torch-is-imported-first"),
+    late: Symptom | None = seen("torch-is-imported-by-another-library"),
 ) -> Params:
-    """A program that imports another one's libraries first gets these: torch's are loaded when torch is."""
-    return {"first": "torch"} if knew.get("guessed") and alone is None and str(symptom.get("file") or "torch") else {}
+    """A program that imports another one's libraries first gets these: torch's are loaded when torch is. Where another library imports torch, nothing speaks of the variable."""
+    if not knew.get("guessed") or alone is not None:
+        return {}
+    return {"first": "torch", **({"guessed": None} if late is not None else {})} if str(symptom.get("file") or "torch") else {}
 
 
 mends("library-clash-ld-library-path")(jax_brings_its_own)

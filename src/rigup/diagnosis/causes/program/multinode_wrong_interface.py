@@ -17,9 +17,12 @@ _AT_HOME = wordings(tag="gloo-address")
 def inner_interface_refused(
     used: Symptom = seen("nccl-uses-loopback", "nccl-uses-bridge", "nccl-uses-a-link-local-address"),
     _refused: Symptom = seen("nccl-connection-refused"),
+    wish: Variable | None = one(name="NCCL_SOCKET_IFNAME"),
 ) -> Verdict:
-    """Loopback, a bridge, or a link that ends in the machine is in use, and a peer turns us away."""
-    return {"address": used.get("address"), "unfit": used.get("name")}
+    """Loopback, a bridge, or a link that ends in the machine is in use, and a peer turns us away; somebody may have named it."""
+    name = str(used.get("name") or "")
+    told = name if wish is not None and name and str(wish.value).removeprefix("=").partition(":")[0] == name else None
+    return {"address": used.get("address"), "unfit": used.get("name"), "told": told}
 
 
 @rule("multinode-wrong-interface")
@@ -106,13 +109,18 @@ def whose_variable_it_is(
     holes = {"variable": name, "interface": outer, "home": "here" if home is not None else None}
     if gloo is not None or mpi is not None or home is not None:
         named = name if gloo is not None and not outer else None
-        return {**holes, "named": named, "interface": outer if gloo is not None else None, "mpi": "lo,docker0" if mpi is not None else None}
+        plain = outer if gloo is not None else None
+        return {**holes, "named": named, "interface": plain, "plain": plain, "mpi": "lo,docker0" if mpi is not None else None}
     if family is not None:
         return {**holes, "family": "AF_INET", "avoided": _AVOIDED}
     gone = wish if wish is not None and missing is not None else None
     holes["interface"] = outer or (leads.name if leads is not None and leads.name != knew.get("unfit") else None)
     avoided = f"{_AVOIDED},{knew['unfit']}" if _is_outer_name(knew.get("unfit")) else _AVOIDED
-    return {**holes, "avoided": avoided, "gone": gone.name if gone is not None else None}
+    former = (
+        None if wish is not None and wish.get("file") else knew.get("told") or knew.get("wanted")
+    )  # what named the wrong one would name it again in the next shell
+    nccl = {"of_nccl": holes["interface"], "former": former, "plain": None if former else holes["interface"]}
+    return {**holes, **nccl, "avoided": avoided, "gone": gone.name if gone is not None else None}
 
 
 @mends("multinode-wrong-interface")
@@ -130,7 +138,7 @@ def container_of_the_ranks(
     behind = address.startswith(_OF_DOCKER) and address.partition(":")[0] != _OF_DOCKER + "1"
     if not behind and symptom is None and running is None:
         return {}
-    inside: Params = {"avoided": None, "interface": None} if behind else {}
+    inside: Params = {"avoided": None, "interface": None, "plain": None, "former": None} if behind else {}
     if wsl is not None or drive is not None:
         return {**inside, "mirrored": "mirrored", "of_wsl": "host"}
     named = behind and wish is not None and not str(wish.value).startswith("^")

@@ -180,7 +180,7 @@ def packages_to_remove(
     """All packages of a Linux driver that are listed; the distribution's toolkit goes with them, and would bring them back."""
     names = sorted(package.name for package in packages if wsl.shadows(package.name) and not inside(package))
     if all(wsl.brings_only_others(name) for name in names):
-        return {}  # what it brought is not listed, and stays where it alone goes
+        return {"aside": None} if names else {}  # what it brought is not listed, and stays where it alone goes
     with_toolkit = toolkit is not None or any(package.name == "nvidia-cuda-toolkit" for package in packages)
     found = {"packages" if with_toolkit else "bare": ",".join(names), "toolkit": "toolkit" if with_toolkit else None}
     return {"pattern": None, "path": None, "aside": None, **found}
