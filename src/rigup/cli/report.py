@@ -313,11 +313,16 @@ def _mended(answer: Doctor) -> list[str]:
     return [line for group in groups for line in wrapped(group.title)]
 
 
+def _cut(message: str) -> str:
+    """No more of it than is easily read, and no part of a word."""
+    return message if len(message) <= _LONGEST else message[:_LONGEST].rsplit(" ", 1)[0] + " …"
+
+
 def _notes(answer: Doctor) -> list[str]:
     notes = [group for group in grouped(answer.findings) if not loud(group) and group.past is not True]
     lines = [line for group in notes for line in wrapped(group.title, "  - ", "    ")]
     for message in answer.unexplained_said[:MOST_EVIDENCE]:
-        sentence = _("No cause here accounts for this message: {message}").format(message=message[:_LONGEST])
+        sentence = _("No cause here accounts for this message: {message}").format(message=_cut(message))
         lines += wrapped(sentence, "  - ", "    ")
     if answer.near:
         sentence = _("By its words alone the text is nearest to {causes}; `rigup explain CAUSE` tells of each.")

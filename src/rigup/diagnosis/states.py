@@ -15,7 +15,7 @@ from rigup.knowledge.intel import validated
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.knowledge.torch_changes import ever_built, of_amds_index
 from rigup.language import _
-from rigup.machine.kinds import Driver, Platform, Symptom, Torch, Variable
+from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, Torch, Variable
 from rigup.machine.store import Facts
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
@@ -90,12 +90,21 @@ def _doubt(like: list[Device], findings: list[Finding], titles: list[str]) -> St
     """An error that is no more than possible, or that names a card which computes for others: then nobody can say that nothing speaks against the device."""
     for finding, title in zip(findings, titles, strict=True):
         aside = finding.row.family == _EVERYDAY and not finding.row.stops
-        if finding.severity == "error" and aside and str(like[0].get("name") or "\n") in title:
+        named = aside and str(like[0].get("name") or "\n") in title
+        if finding.severity == "error" and (named or _failed_on(finding, like[0])):
             return State("on-trial", title, "")
         loud = finding.severity == "error" or (is_guess(finding) and finding.severity != "note")
         if loud and finding.confidence == "possible" and _concerns(finding, like):
             return State("on-trial", title, "")
     return None
+
+
+def _failed_on(finding: Finding, device: Device) -> bool:
+    """Whether the message on which a finding about a library rests tells that it was this device that failed, by its number."""
+    held = list(finding.params.values()) if finding.row.layer == "library" else []
+    numbers = {str(fact.get("index")) for fact in held if isinstance(fact, Symptom) and fact.get("index")}
+    failed = (fact for fact in held if isinstance(fact, Gpu) and str(fact.get("runtime_index")) in numbers)
+    return any(card.get("name") and card.get("name") == device.get("name") for card in failed)
 
 
 def _held_back(like: list[Device], findings: list[Finding], titles: list[str], state: State) -> State:
@@ -238,7 +247,7 @@ def _without_torch(device: Device, facts: Facts) -> State:
             return State("expected", _no_objection(facts), "")
         return State("on-trial", _("nothing here tells which chip it has"), "")
     if not _has_builds(device, facts):
-        return State("on-trial", _("no build of torch is known for it"), "")
+        return State("on-trial", _("no build of torch that is offered today is known for it"), "")
     return State("expected", _no_objection(facts), _install(device, facts))
 
 

@@ -151,4 +151,6 @@ def _with_written_name(known: Gpu, written: str) -> Gpu:
     words = {word for word in key_of(written) if not re.fullmatch(r"\d{1,3}gi?b", word)}
     if words <= set(key_of(known.name)) or "".join(key_of(written)) in "".join(key_of(known.name)):
         return known
+    if key_of(written) == key_of(known.chip):  # of one chip several models are sold: which it is, nobody said
+        return msgspec.structs.replace(known, name=written)
     return msgspec.structs.replace(known, name=f"{written} ({known.name})")

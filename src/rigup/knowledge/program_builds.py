@@ -55,6 +55,26 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
+class _Former(msgspec.Struct, frozen=True, kw_only=True):
+    program: str
+    said: str
+    option: str
+    option_amd: str
+    option_vulkan: str
+    source: str
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True):
+    """The archives of a program's releases that compute on a maker's cards."""
+
+    program: str
+    page: str
+    system: str
+    vendor: str
+    files: str
+    source: str
+
+
 class PlainBuild(msgspec.Struct, frozen=True, kw_only=True):
     """What there is of a program for processors without AVX; the table says of what kind."""
 
@@ -111,6 +131,21 @@ def program_of(package: str) -> Program | None:
     name = plain_name(package)
     rows = tables.rows("program_builds", "program", Program)
     return next((row for row in rows if name in row.packages or name == plain_name(row.name)), None)
+
+
+def of_then(program: Program, signs: Iterable[str]) -> Program:
+    """The program with the options that its sources took when such signs were to be seen. Raises KnowledgeError for a malformed table."""
+    seen = set(signs)
+    then = next((row for row in tables.rows("program_builds", "former", _Former) if row.program == program.name and row.said in seen), None)
+    if then is None:
+        return program
+    return msgspec.structs.replace(program, option=then.option, option_amd=then.option_amd, option_vulkan=then.option_vulkan)
+
+
+def ready_build(program: str, system: str, vendor: str) -> Ready | None:
+    """What a program's releases have for a maker's cards; None where nobody knows of any. Raises KnowledgeError for a malformed table."""
+    rows = tables.rows("program_builds", "ready", Ready)
+    return next((row for row in rows if (row.program, row.system, row.vendor) == (program, system, vendor)), None)
 
 
 def engine_of(name: str) -> Engine | None:

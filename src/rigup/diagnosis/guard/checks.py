@@ -107,7 +107,7 @@ def _rebuilt(argv: tuple[str, ...], folder: str) -> tuple[str, ...]:
     match = _OF_LLAMA.fullmatch(argv[0]) if folder else None
     if match is None:
         return argv
-    root = match["root"] if match["root"] is not None else "./"
+    root = "" if "/" in folder else match["root"] if match["root"] is not None else "./"
     return (f"{root}{folder}{match['sep'] or '/'}bin{match['sep'] or '/'}{match['name']}", *argv[1:])
 
 

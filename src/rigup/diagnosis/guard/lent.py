@@ -18,6 +18,7 @@ _OF_THE_CARD = (
     "enlarge-bars",
     "change-firmware",
     "slot-of-processor",
+    "slot-of-processor-is-taken",
     "newer-board",
     "slot-with-all-lanes",
     "slot-at-full-speed",

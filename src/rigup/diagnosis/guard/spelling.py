@@ -32,6 +32,7 @@ from rigup.steps import Commands, Step, make
 _HERE = ("here", "kernel")
 _OF_THE_DRIVER = lazy_regex(r"(?:lib32-)?nvidia(?:-open|-lts|-open-lts|-dkms|-open-dkms|-utils)?|(?:lib32-)?opencl-nvidia")
 _HIPS_COMPILER = 'HIPCXX="$(hipconfig -l)/clang" HIP_PATH="$(hipconfig -R)"'  # as llama.cpp's docs/build.md has it
+_FORMER_COMPILER = 'CC="$(hipconfig -l)/clang" CXX="$(hipconfig -l)/clang++"'  # before CMake knew HIP as a language
 _HIPS_COMPILER_ON_WINDOWS = ("-G", "Ninja", "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Release")
 _AT_ONCE = "4"  # files: one alone takes an hour, and each takes a GB of memory or two
 _FABRIC = lazy_regex(r"nvidia-fabric-?manager(?:-\d{3})?")
@@ -199,17 +200,19 @@ def _build_commands(step: Step, setting: Setting) -> Commands:
     if step.params["program"] != "llama.cpp":
         return ()
     folder = build_folder(step)
-    options = ("-B", folder, *step.params["option"].split())
+    root = folder.rpartition("/")[0]
+    options = (*(("-S", root) if root else ()), "-B", folder, *step.params["option"].split())
     return (_configure(options, setting.system), ("cmake", "--build", folder, "--config", "Release", "-j", _AT_ONCE))
 
 
 def _configure(options: tuple[str, ...], system: str) -> tuple[str, ...]:
     """HIP's own compiler builds for AMD; on Windows its folder has to stand in PATH."""
-    if "-DGGML_HIP=ON" not in options:
+    if not {"-DGGML_HIP=ON", "-DLLAMA_HIPBLAS=ON"} & {*options}:
         return ("cmake", *options)
     if system == "windows":
         return ("cmake", *options, *_HIPS_COMPILER_ON_WINDOWS)
-    return ("sh", "-c", f"{_HIPS_COMPILER} cmake {' '.join(options)}")
+    former = f"{_FORMER_COMPILER} " if "-DLLAMA_HIPBLAS=ON" in options else ""
+    return ("sh", "-c", f"{former}{_HIPS_COMPILER} cmake {' '.join(options)}")
 
 
 def _update(step: Step, setting: Setting) -> Commands:
@@ -233,6 +236,7 @@ _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "compile-for-processor": _build_commands,
     "compile-for-sibling": _build_commands,
     "update-to": _update,
+    "update-bundle": _update,
     "install-build-for-vulkan": _build_for_vulkan,
 }
 

@@ -187,6 +187,23 @@ def memory_with_a_unit(text: Text) -> Statements:
         yield hit.states(Memory, total=size(hit["total"] + " " + hit["unit"] + "iB"))
 
 
+_FREE = (
+    r"^(?:[^\n]{0,80}[$#>%] ?free(?: -(?P<flag>[hmgk])\w{0,2})?[ \t]*\n)?[ \t]{4,20}total {3,12}used {3,12}free {3,12}shared {1,4}buff/cache {1,4}available\n"
+    r"Mem: {1,20}(?P<total>[\d.]{1,12})(?P<unit>[KMGT]?)i?(?: {1,16}[\d.]{1,12}[KMGTB]?i?){4} {1,16}(?P<free>[\d.]{1,12})(?P<of>[KMGT]?)i?[ \t]*$"
+)
+
+
+@reads(adds=(Memory,), marks=("buff/cache",), rank=-1)
+def memory_that_may_be_had(text: Text) -> Statements:
+    """`free` of today counts in KiB where nobody tells it otherwise; without its command a bare number says nothing."""
+    for hit in text.each(_FREE):
+        unit = (hit["flag"] or "").upper() or "?"
+        units = [letter or unit for letter in (hit["unit"] or "", hit["of"] or "")]
+        if "H" not in units and "?" not in units:
+            total, free = (size(f"{number} {letter}iB") for number, letter in zip((hit["total"], hit["free"]), units, strict=True))
+            yield hit.states(Memory, total=total, available=free)
+
+
 _SURVEYED = r'"name":"(?P<name>[^"\n]{3,80})","deviceId":(?P<index>\d{1,2}),[^{}\n]{0,400}(?P<rest>[^}\n]{0,200}(?:\{[^}\n]{0,120}\})?[^}\n]{0,120})'
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from rigup.knowledge.patterns import lazy_regex
-from rigup.machine.kinds import CardState, DrmCard, PciDevice
+from rigup.machine.kinds import CardState, DrmCard, Gpu, PciDevice
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft, address, says, size
 from rigup.machine.texts import Hit, Text
@@ -225,3 +225,10 @@ def _device_at(text: Text, where: str, **fields: object) -> Iterator[PciDevice]:
 
 def _last(text: Text) -> str:
     return text.source.rsplit("/", 1)[-1]
+
+
+@reads(adds=(Gpu,), marks=("-[0000:00]-",), rank=-1)
+def cards_of_a_tree(text: Text) -> Statements:
+    """`lspci -t`: a card without a name of its own in the list is told by its number; the port's bracket holds its bus."""
+    for hit in text.each(r"-\[(?P<bus>[0-9a-f]{2})\][-+]{1,4}00\.0 {1,3}Advanced Micro Devices[^\n]{0,60}\] Device (?P<id>[0-9a-f]{4})$"):
+        yield hit.states(Gpu, vendor="amd", pci_id=f"1002:{hit['id']}", pci_address=f"0000:{hit['bus']}:00.0")

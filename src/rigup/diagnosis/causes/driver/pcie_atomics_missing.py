@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.causes.pci import AMD
 from rigup.diagnosis.causes.places import inside
-from rigup.diagnosis.rule import Verdict, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.lifecycle import wants_atomics
 from rigup.machine.kinds import Account, Gpu, PciDevice, Platform, Symptom
 
@@ -14,11 +14,27 @@ def kfd_leaves_a_device_out(
     symptom: Symptom = seen("kfd-atomics-rejected"),
     inner: Gpu | None = one(vendor="amd", integrated=True),
     served: Symptom | None = seen("kfd-added-device"),
+    tree: Symptom | None = seen("card-at-the-processor-and-one-at-the-chipset"),
+    card: Gpu | None = one(vendor="amd"),
 ) -> Verdict:
     """amdkfd skips it; a processor's own graphics are skipped on many a desktop, beside a card that is served."""
     spared = served is not None and inner is not None and inner.get("pci_id") == symptom.get("device")
     twin = served is not None and served.get("device") == symptom.get("device")  # in another slot, where it works
+    if tree is not None and card is not None and card.get("pci_address"):
+        return False
     return not spared and {**symptom.values(), **({"severity": "warning"} if twin else {})}
+
+
+@rule("pcie-atomics-missing")
+def kfd_leaves_the_one_at_the_chipset_out(
+    card: Gpu = one(vendor="amd"),
+    symptom: Symptom = seen("kfd-atomics-rejected"),
+    tree: Symptom = seen("card-at-the-processor-and-one-at-the-chipset"),
+    served: Symptom | None = seen("kfd-added-device"),
+) -> Verdict:
+    """Of two cards of one model the tree of devices tells which hangs at the chipset."""
+    there = card.get("pci_address") == f"0000:{tree.bus}:00.0"
+    return there and {**symptom.values(), **({"severity": "warning"} if served else {})}
 
 
 @rule("pcie-atomics-missing", "likely")
@@ -72,3 +88,9 @@ def processor_is_older_than_what_the_chip_wants(
     member = account is None or account.get("uid") == 0 or any(group in account.groups for group in _GROUPS)
     clear = served is None and statement is None and guest is None and member and not inside(symptom)
     return clear and wants_atomics(str(card.get("isa"))) and {"said": symptom.id, "why": early.id}
+
+
+@mends("pcie-atomics-missing")
+def slot_that_is_free(tree: Symptom | None = seen("card-at-the-processor-and-one-at-the-chipset")) -> Params:
+    """Where the tree of devices shows another card at the processor's port, there is no slot to offer."""
+    return {"taken": tree.get("port"), "free": None} if tree else {"free": "slot"}

@@ -9,7 +9,7 @@ from rigup.diagnosis.causes.rocm_chips import inside_a_processor, left
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, helps
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
 from rigup.knowledge.chips import isa_order, runs_on, why_not
-from rigup.knowledge.program_builds import Program, is_package, least_card, plain_name, program_of
+from rigup.knowledge.program_builds import Program, is_package, least_card, of_then, plain_name, program_of, ready_build
 from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import Gpu, Platform, Symptom, Toolkit, Torch, Variable
 
@@ -174,6 +174,14 @@ def program_for_the_processor_beside_a_card(symptom: Symptom = seen(*_PROGRAMS),
 
 
 @text_rule("binary-arch-missing", "likely")
+def release_for_the_processor_beside_a_card(
+    symptom: Symptom = seen("llama-for-the-processor"), _loaded: Symptom = seen("ggml-loads-its-processor-backend"), card: Gpu = one()
+) -> Verdict:
+    """The archive for the processor alone was unpacked; whose card is there makes no odds."""
+    return card.get("vendor") in ("amd", "intel") and {"said": symptom.id, "program": _PROGRAMS[symptom.id]}
+
+
+@text_rule("binary-arch-missing", "likely")
 def detectron2_was_compiled_for_newer_cards(
     flags: Symptom = seen("detectron2-code-list"), cards: Every[Gpu] = every(Gpu, vendor="nvidia")
 ) -> Verdict:
@@ -262,6 +270,7 @@ def how_to_get_code_for_the_card(
     old: Symptom | None = seen(tag="card-too-old-told"),
     refused: Symptom | None = seen(tag="card-too-old-told"),
     kit: Toolkit | None = one(name="cuda"),
+    former: Symptom | None = seen("llama-cpp-before-the-renaming"),
 ) -> Params:
     """Where the package has none for such a card, something else; else a newer release, or a build that is told the card; on AMD a sibling's code."""
     if refused is not None and refused.get("want"):
@@ -273,6 +282,7 @@ def how_to_get_code_for_the_card(
     spoke = [speaker for speaker in named_programs(knew) if speaker.wish != "torch"]
     rows = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
     program = next((candidate for candidate in rows if candidate.wish != "torch"), None)
+    program = of_then(program, [former.id] if former else []) if program else None
     isa = str((gpu.get("isa") if gpu else "") or knew.get("isa") or _of_arch(knew) or "")
     isa = isa if isa.startswith(("sm_", "gfx")) else ""
     system = plain_system(platform)
@@ -304,6 +314,24 @@ def how_to_get_code_for_the_card(
     by_plan = (program.wish or None) if program and planned and not newer else None
     chip = {"chip": None} if by_plan else {}
     own = _own_build(program, isa)
-    if kit is None and "GGML_CUDA" in str(own.get("option")):
+    if kit is None and re.search("GGML_CUDA|LLAMA_CUBLAS", str(own.get("option"))):
         own |= {"nvcc": "nvcc", "cuda_build": own["option"], "option": None}
     return {**holes, **upgrade("newer", newer), "wish": by_plan, **chip, **_by_pip(program, named, isa, system), **own}
+
+
+@mends("binary-arch-missing")
+def ready_made_builds(
+    knew: Params, loaded: Symptom = seen("ggml-loads-its-processor-backend"), gpu: Gpu | None = None, platform: Platform | None = None
+) -> Params:
+    """Releases bring one library for each kind of processor: such a program was unpacked, and there are no sources beside it."""
+    system = "windows" if ":\\" in str(loaded.get("path")) else plain_system(platform)
+    vendor = str(gpu.get("vendor") if gpu else "")
+    if knew.get("compiled") != "llama.cpp" or (row := ready_build("llama.cpp", system, vendor)) is None:
+        return {}
+    return {
+        **dict.fromkeys(("option", "cuda_build", "nvcc", "chip", "vulkan", "vulkan_build", "override")),
+        "ready": row.program,
+        "files": row.files,
+        "page": row.page,
+        "ready_for_vulkan": row.program if system == "windows" else None,
+    }

@@ -3,7 +3,9 @@
 from rigup.diagnosis.causes.hardware.memory_figures import Figures
 from rigup.diagnosis.causes.memory_sizes import size
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
-from rigup.machine.kinds import Platform, Symptom
+from rigup.machine.kinds import Memory, Platform, Symptom, Toolkit
+
+_TIGHTENED = "36.4.7"  # the release of Jetson Linux whose driver counts more strictly (CVE-2025-33177)
 
 
 @rule("oom-fragmentation")
@@ -34,6 +36,19 @@ def summary_shows_what_lies_idle(symptom: Symptom = seen("memory-summary-counts-
     return int(symptom.refused) > 0 and reserved - allocated > 0.3 * reserved
 
 
+@text_rule("oom-fragmentation", "likely")
+def jetson_has_more_free_than_was_asked_for(
+    refused: Symptom = seen("nvmap-refuses-pages"), wanted: Symptom = seen("ggml-out-of-memory"), memory: Memory | None = None
+) -> Verdict:
+    """A Jetson's GPU takes pages of the main memory; what its cache holds is free by name, and not in the pieces that the driver wants."""
+    asked, free = size(str(wanted.get("wanted"))), memory.get("available") if memory else None
+    return (
+        bool(asked and free)
+        and float(free or 0) > 1.2 * float(asked or 0)
+        and {"said": refused.id, "module": "Jetson", "wanted": wanted.get("wanted")}
+    )
+
+
 @mends("oom-fragmentation")
 def allocator_setting(symptom: Symptom = seen(tag="torch-out-of-memory")) -> Params:
     """The allocator's variable has its runtime's name; older releases know another setting."""
@@ -53,3 +68,12 @@ def setting_where_the_message_has_no_figures(
         return {"variable": "TF_GPU_ALLOCATOR", "setting": "cuda_malloc_async"}
     variable, setting = (knew.get("variable") or "PYTORCH_CUDA_ALLOC_CONF", knew.get("setting") or "expandable_segments:True")
     return {"variable": variable, "setting": "max_split_size_mb:512" if platform is not None else setting}
+
+
+@mends("oom-fragmentation")
+def pages_of_a_jetson(knew: Params, system: Toolkit | None = one(name="l4t")) -> Params:
+    """No variable of a framework's reaches that driver: the pages have to be free before it asks."""
+    if not knew.get("module"):
+        return {}
+    release = str(system.get("version") or "") if system else ""
+    return {"variable": None, "module_release": release if release == _TIGHTENED else None}

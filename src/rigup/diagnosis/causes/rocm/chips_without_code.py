@@ -13,7 +13,7 @@ from rigup.diagnosis.rule import Params, one, seen
 from rigup.knowledge.amd_ways import community_build, last_rocm_for, newest_for_rocm, setting
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import version_key
-from rigup.knowledge.program_builds import program_of
+from rigup.knowledge.program_builds import of_then, program_of
 from rigup.knowledge.rocm import override_facts, override_for
 from rigup.knowledge.torch_builds import build, newest_build
 from rigup.machine.kinds import Gpu, Symptom, Torch
@@ -37,6 +37,7 @@ def override_that_helps(
     torch: Torch | None = None,
     own: Symptom | None = seen("llama-cpp-of-ones-own-build"),
     built: Symptom | None = seen("targets-of-a-build-shown"),
+    former: Symptom | None = seen("llama-cpp-before-the-renaming"),
 ) -> Params:
     """A sibling's code, where the chip is known to run it, set where the program reads it; HIP on Windows reads no such variable."""
     isa, system = str(knew.get("isa") or ""), knew.get("system")
@@ -52,9 +53,13 @@ def override_that_helps(
     if service := _server(knew):
         return holes | {"service": service, "name": OVERRIDE}
     program = program_of(str(knew.get("program") or "")) if own or built else None
+    program = of_then(program, [former.id] if former else []) if program else None
     targets = re.findall(r"gfx\w{3,4}", str(built.get("code"))) if built else []
     if program and program.option_amd and row.sibling and not runs_on(row.sibling, targets):
-        return holes | {"of_own_build": OVERRIDE, "own_build": program.option_amd.format(gfx=row.sibling)}
+        tried = OVERRIDE if former and not built else None  # which of the chips of a family it was compiled for, nobody tells
+        root = f"{own.get('root')}/" if own and own.get("root") else ""
+        option = program.option_amd.format(gfx=row.sibling)
+        return holes | {"tried": tried, "of_own_build": OVERRIDE, "own_build": option, "built_in": f"{root}build-{row.sibling}"}
     native = newest_build(isa) if knew.get("by_torch") else None
     return holes | {"later" if native and not row.safe else "variable": OVERRIDE}
 

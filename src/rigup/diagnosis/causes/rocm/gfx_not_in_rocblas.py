@@ -86,6 +86,7 @@ def unlisted_card_is_not_used_on_windows(
         "carve-out-alone-told",
         "vram-misdetected-told",
         "ggml-vulkan-named",
+        "llama-for-the-processor",
         tag="vulkan-at-work",
     ),
 ) -> Verdict:

@@ -5,7 +5,10 @@ from rigup.diagnosis.causes.rocm.torch_builds import newer, torch_holes
 from rigup.diagnosis.causes.rocm.who_computes import boxed, who_computes_where
 from rigup.diagnosis.rule import Params, Verdict, mends, one, seen, text_rule
 from rigup.knowledge.amd_ways import newest_rocm, setting
+from rigup.knowledge.cuda import version_key
 from rigup.machine.kinds import Gpu, KernelLibrary, Symptom
+
+_ROCM_7_IN_OLLAMA = "0.18.0"  # https://github.com/ollama/ollama/releases/tag/v0.18.0: its bundle is of ROCm 7 since
 
 
 @text_rule("hipblaslt-no-arch-library", "likely")
@@ -29,7 +32,17 @@ def without_hipblaslt(knew: Params, library: KernelLibrary | None = one(name="hi
         box, windows = boxed(knew), knew.get("system") == "windows"
         option = f"-e {switch.name}={switch.value}" if box else None
         unit = None if box or windows else "ollama"
-        return {"service": unit, "container": option, "alone": switch.name if windows else None, "name": switch.name, "value": switch.value}
+        there = str(knew.get("release_there") or "")
+        old = unit is not None and (not there or version_key(there) < version_key(_ROCM_7_IN_OLLAMA))
+        return {
+            "service": unit,
+            "container": option,
+            "alone": switch.name if windows else None,
+            "name": switch.name,
+            "value": switch.value,
+            "bundle": "ollama" if old else None,
+            "bundled": _ROCM_7_IN_OLLAMA if old else None,
+        }
     if knew.get("by_torch") or "site-packages" in path:
         switch = setting("torch-without-hipblaslt")
         return {**torch_holes(newer(knew)), "alone": switch.name, "value": switch.value}

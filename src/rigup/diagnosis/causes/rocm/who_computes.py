@@ -4,6 +4,7 @@ from rigup.diagnosis.causes.grounds import ids_in, symptoms_in, system_of
 from rigup.diagnosis.causes.rocm.ollama import of_ollama
 from rigup.diagnosis.rule import Params, one, seen
 from rigup.knowledge.amd_ways import isa_of_machine, program_behind
+from rigup.knowledge.program_builds import of_then, program_of
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 
 
@@ -25,11 +26,14 @@ def who_computes_where(
     machine: Symptom | None = seen("steam-deck-named"),
     release: Symptom | None = seen("ollama-tells-its-release"),
     typed: Symptom | None = seen("ollama-is-typed", "llama-cpp-is-typed", "llama-cpp-of-ones-own-build"),
+    former: Symptom | None = seen("llama-cpp-before-the-renaming"),
 ) -> Params:
     """The program is the one that wrote the finding's own messages, else torch where one is, else one that the text names."""
     told = [*[id_ for id_ in ids_in(knew) if not id_.endswith("-named")], *([typed.id] if typed else []), *ids_in(knew)]
     told = ["ollama-", *told] if any(of_ollama(symptom) for symptom in symptoms_in(knew)) else told
     mine = program_behind(told) or program_behind(["torch-named"] if torch else [named.id] if named else [])
+    sources = program_of(mine.name) if mine and former else None
+    then = of_then(sources, [former.id]) if sources and former else None
     return {
         "system": system_of(knew, platform, windows),
         "isa": _isa(knew, card) or (isa_of_machine(machine.id) if machine else None),
@@ -41,7 +45,7 @@ def who_computes_where(
         "vulkan": mine.variable if mine else None,
         "vulkan_value": mine.value if mine else None,
         "since": mine.since or None if mine else None,
-        "vulkan_build": mine.build or None if mine else None,
+        "vulkan_build": (then.option_vulkan if then and mine.build else mine.build or None) if mine else None,
         "release_there": release.get("version") if release else None,
         "version_of_torch": torch.get("version") if torch else None,
         "hip_of_torch": torch.get("hip") if torch else None,
