@@ -19,6 +19,7 @@ _REPLACES = (
     "install-again",
     "install-package-again",
     "newer-release",
+    "renew-torch-on-windows",
     "install-from-conda",
     "remove-with-conda",
 )
