@@ -52,7 +52,8 @@ def test_a_newer_card_gets_the_nearest_release_with_code_for_it(told):
 def test_a_card_for_which_no_build_is_left_is_promised_none(told, card, major, minor):
     titles, _commands = told(DROPPED.format(card=card, major=major, minor=minor), "gpu-arch-older-than-wheel")
     assert len(titles) == 1
-    assert titles[0].startswith("use a machine with a supported GPU, or a build for the CPU")
+    assert titles[0].startswith("use a machine with a supported GPU, or let the program compute on the processor")
+    assert "CUDA_VISIBLE_DEVICES=-1" in titles[0]
 
 
 def test_a_card_that_some_build_still_serves_gets_that_one(told):

@@ -56,6 +56,7 @@ def test_chip_that_amd_alone_builds_for_gets_amds_index(titled):
         "AMD Radeon RX 5700 XT\n$ roc-obj-ls venv/lib/python3.12/site-packages/torch/lib/libtorch_hip.so | grep -o 'gfx[0-9a-f]*' | sort -u\ngfx1030\ngfx1100\n",
     )
     assert "torch[device-gfx1010]==" in told[0]
+    assert "torchvision[device-gfx1010]==" in told[0]
     assert "amd.com" in told[0]
 
 

@@ -130,5 +130,5 @@ def test_where_the_host_speaks_what_is_the_hosts_is_done_here(world, where):
 def test_what_pip_changes_is_changed_in_a_copy_of_the_environment():
     """A kind that pip takes is one that the copy beside the environment is made for."""
     by_pip = {name for name, kind in step_kinds().items() if any(argv[:3] == ("python", "-m", "pip") for argv in kind.commands)}
-    by_hand = {"register-kernel", "empty-pip-cache", "older-release", "find-clashing-packages", "attach-gpu", "install-beside"}
+    by_hand = {"register-kernel", "empty-pip-cache", "older-release", "find-clashing-packages", "install-beside"}
     assert by_pip <= {*_CHANGES, *by_hand}, by_pip - {*_CHANGES}

@@ -9,11 +9,12 @@ from rigup.diagnosis.findings import Finding, is_guess
 from rigup.diagnosis.foreign_builds import is_of_unknown_hands
 from rigup.diagnosis.rule import wordings
 from rigup.diagnosis.verifications import failed_on, proof_text, proven_on
+from rigup.knowledge.amd_ways import torch_of_amd
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.gpus import architecture_of, gpus_beginning
 from rigup.knowledge.intel import validated
 from rigup.knowledge.torch_builds import index_url, newest_build
-from rigup.knowledge.torch_changes import ever_built, of_amds_index
+from rigup.knowledge.torch_changes import ever_built
 from rigup.language import _
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, Torch, Variable
 from rigup.machine.store import Facts
@@ -277,7 +278,7 @@ def _has_builds(device: Device, facts: Facts) -> bool:
     if not isa:  # a narrow table cuts names: then all count that begin so
         chips = {gpu.isa for gpu in gpus_beginning(str(device.get("name", "")))}
         return bool(chips) and all(chip and ever_built(chip, "linux") for chip in chips)
-    return ever_built(isa, system) or ever_built(isa, "linux") or of_amds_index(isa, system) is not None
+    return ever_built(isa, system) or ever_built(isa, "linux") or torch_of_amd(isa, system) is not None
 
 
 def _system(facts: Facts) -> str:

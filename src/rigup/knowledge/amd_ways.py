@@ -167,6 +167,8 @@ def wrapper_of(base: str) -> str:
 def torch_of_amd(isa: str, system: str) -> FromAmd | None:
     """The newest of AMD's own builds of torch for a chip ("" for all chips); None where there is none for that system.
 
+    torchvision has code of its own for each chip, in packages of their own as torch's; torchaudio has none.
+
     Raises:
         KnowledgeError: a table is malformed.
 
@@ -177,7 +179,7 @@ def torch_of_amd(isa: str, system: str) -> FromAmd | None:
         return None
     newest = max(wheels, key=lambda row: version_key(row.torch))
     local = "+rocm" + newest.rocm
-    vision = f", torchvision=={newest.torchvision}{local}" if newest.torchvision else ""
+    vision = f", torchvision[{extra}]=={newest.torchvision}{local}" if newest.torchvision else ""
     return FromAmd(f"torch[{extra}]=={newest.torch}{local}{vision}", newest.index)
 
 

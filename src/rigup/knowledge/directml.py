@@ -42,15 +42,19 @@ def torch_of_directml(version: str = "") -> set[str]:
     return {row.torch for row in rows if not version or row.torch_directml == version}
 
 
-def newest_directml() -> Pinned | None:
-    """The newest release of torch-directml with the torch and torchvision that it stands on.
+def newest_directml(torch: str = "") -> Pinned | None:
+    """The newest release of torch-directml with the torch and torchvision that it stands on: of those for a torch ("2.0.1") where there are such.
+
+    A program that came with that torch is written for it and its companions.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
     rows = tables.rows("directml", "release", _Release)
-    newest = max(rows, key=lambda row: (version_key(row.torch), row.torch_directml), default=None)
+    minor = version_key(torch.partition("+")[0])[:2]
+    fitting = [row for row in rows if minor and version_key(row.torch)[:2] == minor] or rows
+    newest = max(fitting, key=lambda row: (version_key(row.torch), row.torch_directml), default=None)
     return _pin(newest) if newest else None
 
 

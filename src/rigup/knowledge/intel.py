@@ -21,6 +21,11 @@ class _Generation(msgspec.Struct, frozen=True):
     release: str
 
 
+class _Kit(msgspec.Struct, frozen=True):
+    release: str
+    packages: list[str]
+
+
 class _Runtime(msgspec.Struct, frozen=True):
     torch: str
     release: str
@@ -130,6 +135,16 @@ def newest_kit() -> str:
 
     """
     return max((row.release for row in tables.rows("intel_xpu", "generation", _Generation)), default="")
+
+
+def kit_packages(release: str) -> list[str]:
+    """The packages of Intel's apt repository with the libraries of a year's kit; [] for a year that the table has not.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((row.packages for row in tables.rows("intel_xpu", "kit", _Kit) if row.release == release), [])
 
 
 def runtime_of_torch(version: str) -> str | None:

@@ -4,9 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from rigup.knowledge import tables
-from rigup.knowledge.amd_ways import AmdWheel, DeviceExtra
-from rigup.knowledge.chips import gfx_base, runs_on
+from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.driver_choice import long_kept_branch
 from rigup.knowledge.rocm import rocblas_has
@@ -60,20 +58,6 @@ def nearest_build(wish: Wish) -> TorchBuild | None:
 def ever_built(isa: str, system: str = "linux", machine: str = "x86_64") -> bool:
     """Whether any build for a platform has code for a chip. Raises KnowledgeError for a malformed table."""
     return any(runs_on(isa, row.code, row.cuda or None) for row in builds(system, machine))
-
-
-def of_amds_index(isa: str, system: str) -> tuple[AmdWheel, str] | None:
-    """The newest torch of AMD's own index for a chip, and the name of what it has for that chip; None where it has none.
-
-    Raises:
-        KnowledgeError: the table is malformed.
-
-    """
-    extras = (row for row in tables.rows("torch_rocm", "device_extra", DeviceExtra) if row.isa == gfx_base(isa))
-    shipped = next((row.extra for row in extras if not str(getattr(row, system, "not")).startswith("not")), "")
-    rows = [row for row in tables.rows("torch_rocm", "amd_wheel", AmdWheel) if system in row.systems]
-    newest = max(rows, key=lambda row: version_key(row.torch), default=None)
-    return (newest, shipped) if newest and shipped else None
 
 
 def variant_of_index(local: str, system: str = "linux", machine: str = "x86_64") -> str:

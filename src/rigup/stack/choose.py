@@ -243,8 +243,9 @@ def _with_extras(judged: Judged) -> dict[str, str]:
     if not extras:
         return judged.build.packages
     owner = judged.build.extra_of or judged.build.package
+    owners = (owner, "torchvision") if owner == "torch" else (owner,)
     return {
-        _extended(name, extras) if name.partition("[")[0] == owner else name: version for name, version in judged.build.packages.items()
+        _extended(name, extras) if name.partition("[")[0] in owners else name: version for name, version in judged.build.packages.items()
     }
 
 

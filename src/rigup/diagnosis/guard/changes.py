@@ -7,6 +7,8 @@ from msgspec import structs
 
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
 from rigup.diagnosis.guard.companions import (
+    beside_the_distributions_own,
+    beside_the_numpy_it_was_compiled_for,
     of_the_python_that_is_there,
     seen_by_a_kernel_anew,
     with_the_audio_that_is_there,
@@ -183,6 +185,23 @@ def _of_the_variant(argv: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{word}+{index[1]}" if _RELEASE.fullmatch(word) else word for word in kept)
 
 
+_IN_CONDAS_FOLDER = lazy_regex(
+    r"(?i)(?P<prefix>.*(?:conda|mamba|miniforge)\d?[\\/]envs[\\/][^\\/]+)(?:[\\/]bin)?[\\/]python[\d.]*(?:\.exe)?"
+)
+
+
+def kernel_by_conda(steps: list[Step], _setting: Setting) -> list[Step]:
+    """An environment in conda's own folder gets the kernel's package from conda."""
+    return [
+        structs.replace(step, commands=tuple(map(_by_conda, step.commands))) if step.kind == "register-kernel" else step for step in steps
+    ]
+
+
+def _by_conda(argv: tuple[str, ...]) -> tuple[str, ...]:
+    own = _IN_CONDAS_FOLDER.fullmatch(argv[0])
+    return ("conda", "install", "-y", "-p", own["prefix"], argv[-1]) if own and argv[1:4] == ("-m", "pip", "install") else argv
+
+
 def where_options_are_read(steps: list[Step], setting: Setting) -> list[Step]:
     """What starts a program in a pod, or the web UI, is no command of a person's."""
     starter = "webui-user.bat" if setting.system == "windows" else "webui-user.sh"
@@ -196,8 +215,15 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     """Without a version and an index pip puts the newest torch, for another CUDA, in place of the one that is there."""
     plain = ("install-again", "install-package-again", "upgrade-package")
     if setting.system == "macos":
-        return steps
+        return [_with_torchvision(step, setting) if step.kind in plain and step.params["package"] == "torch" else step for step in steps]
     return [make("choose-build", {"wish": "torch"}) if step.kind in plain and step.params["package"] == "torch" else step for step in steps]
+
+
+def _with_torchvision(step: Step, setting: Setting) -> Step:
+    """A Mac's torch is PyPI's; what is made for one release of it goes along, of which pip finds those that belong together."""
+    friends = ("torchvision", *(name for name in ("torchaudio",) if name in setting.on_torch))
+    title = _("{way}, and with it those of {packages} that belong to it").format(way=step.title, packages=", ".join(friends))
+    return structs.replace(step, title=title, commands=tuple((*argv, *friends) for argv in step.commands))
 
 
 def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Step]:
@@ -303,6 +329,7 @@ CHANGES: tuple[Change, ...] = (
     typed,
     where_options_are_read,
     no_torch_unasked,
+    beside_the_distributions_own,
     of_the_python_that_is_there,
     with_the_audio_that_is_there,
     without_what_was_compiled_for_it,
@@ -316,7 +343,9 @@ CHANGES: tuple[Change, ...] = (
     python_of_the_project,
     in_a_new_environment,
     in_the_project,
+    kernel_by_conda,
     of_the_variant,
+    beside_the_numpy_it_was_compiled_for,
     in_the_start_command,
     in_the_programs_command,
     after_a_failed_start,

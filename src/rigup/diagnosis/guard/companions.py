@@ -6,12 +6,18 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.amd_ways import audio_of_amd
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.numpy_ceilings import numpy_below
 from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.pythons import pythons
 from rigup.knowledge.torch_builds import Companions, TorchBuild, builds, companions, index_url
+from rigup.language import _
 from rigup.steps import Step, make
 
 _EXCHANGES = lazy_regex(r" --force-reinstall\b| --upgrade\b| uninstall |\w[=<>~]=?\d")
 _OF_AMD = lazy_regex(r"\btorch\[[\w-]+\]==(\S+?)(?=,|$)")
+_TORCH_ASKED = lazy_regex(r"torch(?:\[[\w-]+\])?==(\d[\w.+]*)")
+_ONE_TORCH = lazy_regex(r"torch==(\d[\d.]*)(?:\+\w+)?")
+_OF_NUMPY_2 = (3, 9)  # the first Python that has it
 _IPEX = "intel-extension-for-pytorch"
 _TORCHS = ("install-torch", "install-torch-with-audio")
 
@@ -44,6 +50,16 @@ def _for_the_python(step: Step, setting: Setting) -> Step:
         return step
     named_anew = {"torch": last.torch, "torchvision": friends.torchvision, "index": index_url(last.variant)}
     return structs.replace(make("install-torch", named_anew), where=step.where)
+
+
+def beside_the_distributions_own(steps: list[Step], setting: Setting) -> list[Step]:
+    """The distribution's Python takes nothing from pip, and a second torch over its package breaks both: an environment of its own, with a Python that has the wheels."""
+    inside = setting.owner in ("venv", "conda") or any(step.kind == "new-environment" for step in steps)
+    named = [match for step in steps for argv in step.commands for word in argv if (match := _TORCH_ASKED.match(word))]
+    if not setting.packaged_torch or inside or not named:
+        return steps
+    known = pythons("torch", named[0][1].partition("+")[0], setting.system or "linux")
+    return [make("new-environment", {"python": known[0]}), *steps] if known else steps
 
 
 def with_the_audio_that_is_there(steps: list[Step], setting: Setting) -> list[Step]:
@@ -116,6 +132,26 @@ def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> lis
     xpu = any(step.kind in _TORCHS and step.params["index"].endswith("/xpu") for step in steps)
     kinds = {"xformers": "remove-compiled-for-torch", **({_IPEX: "remove-extension-of-intel"} if xpu else {})}
     return [*steps, *(make(kind, {"packages": name}) for name, kind in kinds.items() if name in setting.on_torch)]
+
+
+def beside_the_numpy_it_was_compiled_for(steps: list[Step], setting: Setting) -> list[Step]:
+    """torchvision asks for any NumPy, and pip brings the newest: an old torch takes no arrays of NumPy 2."""
+    made = next((step.params["python"] for step in steps if step.kind == "new-environment"), setting.release_of_python)
+    if made and version_key(made)[:2] < _OF_NUMPY_2:
+        return steps
+    return [_with_numpy(step, setting.system or "linux") for step in steps]
+
+
+def _with_numpy(step: Step, system: str) -> Step:
+    asked = {match[1] for argv in step.commands if "pip" in argv for word in argv if (match := _ONE_TORCH.fullmatch(word))}
+    torch = asked.pop() if len(asked) == 1 else ""
+    below = numpy_below("torch", torch, system)
+    late = any(version_key(python)[:2] >= _OF_NUMPY_2 for row in builds(system) if row.torch == torch for python in row.python)
+    if not below or not late:
+        return step
+    commands = tuple((*argv, f"numpy<{below}") if "pip" in argv and "install" in argv else argv for argv in step.commands)
+    title = _("{way}, with NumPy below {below}, for which it was compiled").format(way=step.title, below=below)
+    return structs.replace(step, title=title, commands=commands)
 
 
 def seen_by_a_kernel_anew(steps: list[Step], setting: Setting) -> list[Step]:

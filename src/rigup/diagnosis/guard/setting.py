@@ -39,6 +39,7 @@ from rigup.machine.store import Facts
 _BRANCH = lazy_regex(r"([2-9]\d\d)\.\d")
 _BRANCH_IN_PATH = lazy_regex(r"\bnvidia/([2-9]\d\d)\.\d")
 _VENV, _CONDA = wordings(tag="venv-shown"), wordings(tag="conda-shown")
+_OF_A_DISTRIBUTION = wordings(tag="torch-of-a-distribution")
 _NODES = wordings(tag="cluster-node-shown slurm-node-shown")
 _ON_TORCH = {  # ComfyUI asks for torchaudio (requirements.txt)
     "torchaudio": ("comfyui-named", "embedded-python-typed", "torchaudio-installed-as-typed"),
@@ -105,6 +106,7 @@ class Setting(NamedTuple):
         project: the tool that keeps the environment as a project says: "uv", "poetry", "pixi" or "pdm".
         pod: programs are shown to run in a pod.
         service: the unit whose own messages the finding rests on.
+        packaged_torch: torch is a package of the distribution, into whose Python pip puts none.
         conda_torch: torch and what belongs to it, as conda's packages, where conda installed it.
         starts: commands that start containers or jobs, as they were typed.
         runs: commands that start engines and programs which take options, likewise.
@@ -146,6 +148,7 @@ class Setting(NamedTuple):
     starts: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     conda_torch: tuple[str, ...] = ()
+    packaged_torch: bool = False
     service: str = ""
     pod: bool = False
     on_torch: frozenset[str] = frozenset()
@@ -205,6 +208,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         project=project_of(facts),
         carries=_carries(facts),
         conda_torch=torch_of_conda(facts),
+        packaged_torch=bool(facts.heard(*_OF_A_DISTRIBUTION)),
         pod=bool(facts.heard("kubernetes-shown")),
         service=finding.place.process.partition("service:")[2],
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),

@@ -37,6 +37,8 @@ _CHANGES = (
     "upgrade-package",
     "upgrade-extension",
     "rebuild-package",
+    "rebuild-for-cards-here",
+    "renew-torch-on-windows",
     "rebuild-extension",
     "compile-package",
     "install-torch",

@@ -3,7 +3,8 @@
 from rigup.diagnosis.causes.directml.packages import ONNX
 from rigup.diagnosis.causes.grounds import ids_in
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule, wordings
-from rigup.knowledge.directml import has_directml, newest_directml, torch_of_directml
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.directml import Pinned, has_directml, newest_directml, torch_of_directml
 from rigup.machine.kinds import Package, PythonEnv, Symptom, Torch
 
 _OF_ONNX = (
@@ -17,6 +18,10 @@ _OF_ONNX = (
 )
 _BESIDE = wordings(tag="directml-beside")
 _PLAIN = "onnxruntime"
+
+
+def _between(pinned: Pinned, have: str) -> bool:
+    return version_key(pinned.oldest) <= version_key(have)[:2] <= version_key(pinned.python)
 
 
 @rule("directml-module-missing")
@@ -81,6 +86,7 @@ def release_with_its_torch(
     env: PythonEnv | None = None,
     python: Symptom | None = seen("python-of-windows", "python-version-printed"),
     there: Package | None = one(name=ONNX),
+    torch: Torch | None = None,
 ) -> Params:
     """torch's module with the torch that it stands on, in a Python that has it; the other runtime's own package where that is asked."""
     ids = ids_in(knew)
@@ -89,10 +95,12 @@ def release_with_its_torch(
             both = f"{_PLAIN}, {ONNX}"
             return {"plain": both, "again": ONNX, "package": None, "module": ONNX, "both": both if there is not None else None}
         return {"package": ONNX, "module": ONNX}
-    pinned = newest_directml()
+    have = str((env.get("version") if env else None) or (python.get("minor") if python else None) or "")
+    pinned = newest_directml(str(torch.get("version") or "") if torch else "")
+    if pinned is not None and have and not _between(pinned, have):
+        pinned = newest_directml()
     if pinned is None:
         return {"module": "torch-directml"}
-    have = str((env.get("version") if env else None) or (python.get("minor") if python else None) or "")
     other = bool(have) and not has_directml(have)
     return {
         "module": "torch-directml",

@@ -70,10 +70,12 @@ def way_around(
     if any("nodes" in name or "provider" in name for name in ids):
         return {"newer": ONNX}
     plain, old = plain_form(operator), release_before(operator)
+    many = old is None or "_foreach_" in operator  # else the plain form is what falls back
     have = version_key(str(env.get("version") or "") if env else "")[:2]
     fits = old is not None and bool(have) and version_key(old.oldest)[:2] <= have <= version_key(old.python)[:2]
     return {
-        "argument": plain or None,
+        "argument": plain if plain and many else None,
+        "beside": None if many else plain or None,
         "old_python": old.python if old and not fits else None,
         "old_pins": old.packages if old and not fits else None,
         "old_here": old.packages if old and fits else None,

@@ -6,13 +6,14 @@ from msgspec.structs import replace
 
 from rigup.diagnosis.causes.framework.programs import named_programs, plain_system, wish_of
 from rigup.diagnosis.rule import Params, one, seen
+from rigup.knowledge.amd_ways import torch_of_amd
 from rigup.knowledge.chips import isa_order
 from rigup.knowledge.conda_forge import any_with_cuda, channel
 from rigup.knowledge.cuda import driver_minimum, reaches, version_key
 from rigup.knowledge.driver_choice import branch_left_for, first_branch, stable_branch
 from rigup.knowledge.rocm import override_for
 from rigup.knowledge.torch_builds import TorchBuild, builds, companions, index_url, newest_build
-from rigup.knowledge.torch_changes import Wish, ever_built, nearest_build, of_amds_index
+from rigup.knowledge.torch_changes import Wish, ever_built, nearest_build
 from rigup.machine.kinds import Driver, Gpu, Jetson, Package, Platform, PythonEnv, Symptom, Torch
 
 _OF_CONDA = ("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")
@@ -79,10 +80,6 @@ def buildable(wish: Wish) -> bool:
     return ever_built(wish.isa, wish.system, wish.machine) or ever_built(wish.isa, "linux", wish.machine)
 
 
-def _for_the_processor() -> str:
-    return "pip install torch --index-url " + index_url("cpu")
-
-
 def branch_for(cuda: str, isa: str) -> str | None:
     """The branch to install for a CUDA and a card; None where the card's last branch is older."""
     least, last = driver_minimum(cuda) or "", branch_left_for(isa) if isa else None
@@ -136,10 +133,9 @@ def a_build_that_serves_the_card(
     if not known.kind or not (known.isa or (known.have and known.driver) or known.kind == "xpu"):
         return {"wish": wish}
     if known.isa and known.kind == "cuda" and not buildable(known):
-        return {"processor": _for_the_processor(), "cpu_index": index_url("cpu"), "wish": None}
-    if known.kind == "rocm" and (amd := of_amds_index(known.isa, known.system)) and not ever_built(known.isa, known.system):
-        row, extra = amd
-        return {"amds": f"torch[{extra}]", "amds_index": row.index, "wish": wish}
+        return {"processor": "processor", "hidden": "-1", "wish": None}
+    if known.kind == "rocm" and (amd := torch_of_amd(known.isa, known.system)) and not ever_built(known.isa, known.system):
+        return {"amds": amd.packages, "amds_index": amd.address, "wish": wish}
     row_, driver_too = _relax(known)
     return {"wish": wish, **holes_of(row_, *(("later", "later_vision", "later_index") if driver_too else ())), **driver_too}
 

@@ -1,8 +1,9 @@
 """A library of Intel's oneAPI is not found."""
 
+from rigup.diagnosis.causes.grounds import ids_in
 from rigup.diagnosis.causes.intel.oneapi import KITS, RUNTIME, shell_that_has_its_variables, whose_library_it_is
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
-from rigup.knowledge.intel import compute_packages
+from rigup.knowledge.intel import compute_packages, kit_packages
 from rigup.machine.kinds import Distribution, Gpu, Package, Symptom, Toolkit, Torch
 
 
@@ -67,3 +68,14 @@ def all_of_level_zero(knew: Params, distribution: Distribution | None = None) ->
 
 
 mends("intel-oneapi-runtime-missing")(shell_that_has_its_variables)
+
+
+@mends("intel-oneapi-runtime-missing")
+def packages_of_the_years_kit(knew: Params, distribution: Distribution = one(id=("ubuntu", "debian"))) -> Params:
+    """apt's packages of a year's release by their names; a look comes first, for the kit may be there and its variables missing."""
+    packages = ", ".join(kit_packages(str(knew.get("release") or ""))) if knew.get("afterwards") and distribution.get("id") else ""
+    if not packages:
+        return {}
+    script = str(knew["afterwards"]).rpartition(" ")[2]
+    absent = any("script" in name for name in ids_in(knew))
+    return {"release": None, "kit_alone": packages} if absent else {"release": None, "kit": packages, "maybe": script}

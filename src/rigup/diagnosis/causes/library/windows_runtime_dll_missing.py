@@ -5,6 +5,7 @@ import re
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import faulty
+from rigup.knowledge.torch_builds import builds, companions, index_url
 from rigup.machine.kinds import PythonEnv, Symptom, SystemPackage, Torch
 
 
@@ -37,12 +38,21 @@ def runtime_of_visual_c_is_not_installed(
 
 @mends("windows-runtime-dll-missing")
 def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Passes(bool))) -> Params:
-    """Some releases asked for a file that they did not bring; later ones do."""
-    known = faulty(str(knew.get("lib") or knew.get("lib2") or knew.get("lib3") or ""))
+    """Some releases asked for a file that they did not bring, nor does Microsoft's runtime; later ones do."""
+    lib = str(knew.get("lib") or knew.get("lib2") or knew.get("lib3") or "")
+    known = faulty(lib)
     if known is None:
-        return {}
-    newer = torch is not None and version_key(str(torch.version)) >= version_key(known.fixed)
-    return {"of_tools": known.lib, **({} if newer else {"package": known.package, "fixed": known.fixed})}
+        return {"of_runtime": lib or "vcruntime140.dll"}
+    have, friends = str(torch.version) if torch is not None else "", companions(known.fixed)
+    holes: Params = {"of_tools": known.lib}
+    if (have and version_key(have) >= version_key(known.fixed)) or friends is None:
+        return holes
+    holes["vision"] = friends.torchvision
+    variants = [row.variant for row in builds("windows") if row.torch == known.fixed]
+    variant = have.partition("+")[2]
+    if variant in variants:
+        return holes | {"release": known.fixed, "index": index_url(variant)}
+    return holes | {"package": known.package, "fixed": known.fixed, "variant": min(name for name in variants if name.startswith("cu12"))}
 
 
 @mends("windows-runtime-dll-missing")
