@@ -19,11 +19,8 @@ _REPLACES = (
     "install-again",
     "install-package-again",
     "newer-release",
-<<<<<<< HEAD
     "install-by-conda",
-=======
     "renew-torch-on-windows",
-
     "install-from-conda",
     "remove-with-conda",
 )
