@@ -270,7 +270,7 @@ def nothing_half_filled(way: Way) -> Iterator[str]:
         if re.search(r"(?<![{$\w])\{[a-z_]+[*|]?\}(?!\})", said) and "awk" not in said:
             yield f"a raw hole: {said[:120]}"
         for argv in step["commands"]:
-            if argv[0] not in ("sh", "bash", "powershell", "cmd") and any(
+            if not {"sh", "bash", "powershell", "cmd"} & {argv[0], *(argv[1:4] if argv[0] == "env" else ())} and any(
                 word in ("&&", "||", "|", ";", ">", ">>") or "$(" in word for word in argv
             ):
                 yield f"words of a shell without one: {argv}"

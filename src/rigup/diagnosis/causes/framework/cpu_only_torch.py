@@ -71,7 +71,7 @@ def its_files_have_no_toolkit(
     cuda: Torch | None = one(cuda=Passes(bool)),
     hip: Torch | None = one(hip=Passes(bool)),
     plugin: Package | None = one(name="torch-directml"),
-    asked: Symptom | None = seen("directml-used", "directml-asked-for"),
+    asked: Symptom | None = seen("directml-used", "directml-asked-for", "directml-chosen", tag="directml-used"),
 ) -> Verdict:
     """The files of an environment tell of no toolkit. Where another environment has one it matters less; DirectML needs none."""
     if torch.knows("available") or not _for_cpu(torch) or _for_the_screen(gpu) or not worth_a_build(gpu):
