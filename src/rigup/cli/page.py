@@ -11,6 +11,7 @@ from msgspec import UNSET, to_builtins
 
 from rigup import __version__
 from rigup.cli.devices import with_limits
+from rigup.cli.evidence import place_of
 from rigup.cli.head_sentence import head_sentence, verdict_word
 from rigup.cli.overview import name_of, overview
 from rigup.cli.report import Grouped, answers, aside, grouped, harmless, has_own_check, loud, not_judged, troubles
@@ -161,7 +162,7 @@ def _value(line: Evidence) -> str:
 
 
 def _place(line: Evidence) -> str:
-    return str(line.source) + (":" + str(line.line) if line.line and not line.source.startswith("knowledge/") else "")
+    return place_of(str(line.source), line.line)
 
 
 def _fixes(fixes: list[Fix]) -> str:
