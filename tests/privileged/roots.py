@@ -97,9 +97,8 @@ def runtime(folder: Path) -> list[str]:
         Path(sysconfig.get_path("purelib")): "packages",
         Path(sysconfig.get_path("stdlib")): f"lib/{version}",
     }
-    if Path(
-        sysconfig.get_path("stdlib"), "site-packages"
-    ).is_dir():  # Debian's own Python has none, and nothing can be made in a mounted folder
+    # Debian's own Python has no such folder, and none can be made in one that is mounted.
+    if Path(sysconfig.get_path("stdlib"), "site-packages").is_dir():
         volumes[site] = f"lib/{version}/site-packages"
     debians = f"{site}:{RUNTIME}/lib/python3/dist-packages:ro"  # where its own Python looks, and no other does
     return [*(f"{mine}:{RUNTIME}/{theirs}:ro" for mine, theirs in volumes.items()), debians]
