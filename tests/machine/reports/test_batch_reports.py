@@ -37,10 +37,10 @@ def without_script(fact):
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("--gres=gpu:a100:4", {"gpus_per_node": 4, "asked": True}),
-        ("--gres=gpu:4", {"gpus_per_node": 4, "asked": True}),
-        ("--gres gpu", {"gpus_per_node": 1, "asked": True}),
-        ("--gres=shard:2,gpu:v100:1", {"gpus_per_node": 1, "asked": True}),
+        ("--gres=gpu:a100:4", {"gpus_per_node": 4, "request": "--gres=gpu:a100:4", "asked": True}),
+        ("--gres=gpu:4", {"gpus_per_node": 4, "request": "--gres=gpu:4", "asked": True}),
+        ("--gres gpu", {"gpus_per_node": 1, "request": "--gres=gpu", "asked": True}),
+        ("--gres=shard:2,gpu:v100:1", {"gpus_per_node": 1, "request": "--gres=shard:2,gpu:v100:1", "asked": True}),
         ("--gres=gpu:0", {"gpus_per_node": 0, "asked": False}),
         ("-G 8", {"gpus": 8, "asked": True}),
         ("-G8", {"gpus": 8, "asked": True}),
