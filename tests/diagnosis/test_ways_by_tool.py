@@ -212,7 +212,7 @@ def test_a_module_is_built_by_what_builds_it_there(tmp_path, shown, kernel, way)
     silent = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"
     found = commands(first(tmp_path, shown + silent + GONE.format(kernel=kernel)))
     assert way in found
-    assert found[-1] in ("modprobe nvidia", "systemctl reboot")  # a module that is built is not loaded yet
+    assert found[-1] in ("sudo modprobe nvidia", "systemctl reboot")  # a module that is built is not loaded yet
 
 
 def test_nvidias_installer_is_run_again_when_the_headers_are_there(tmp_path):
