@@ -36,21 +36,23 @@ def verdict_word(answer: Doctor) -> str:
     """What a person reads in the verdict's place: "broken" alone would be taken for the card, "unknown" for doubt where all is answered."""
     if answer.verdict == "broken":
         return _("A fault was found")
-    if answer.verdict != "unknown" or _failed(answer) or any(shown.severity != "note" for shown in answer.findings):
-        return _(answer.verdict).capitalize()
-    if answer.answers and (_outright(answer) or not _works(answer)):
-        return _("No fault of this machine was found")
-    return _("Nothing wrong was found") if _works(answer) else _(answer.verdict).capitalize()
+    quiet = answer.verdict == "unknown" and not _failed(answer) and all(shown.severity == "note" for shown in answer.findings)
+    settled = _settled(answer) if quiet else None
+    return settled[0] if settled else _(answer.verdict).capitalize()
+
+
+def _settled(answer: Doctor) -> tuple[str, str] | None:
+    """Word and sentence where nothing wrong was found, and something is known of what was asked or worries; None where nothing is."""
+    if any(told.outright for told in answer.answers):
+        return _("No fault of this machine was found"), _("What was asked is answered below.")
+    if _works(answer):
+        return _("Nothing wrong was found"), _("What shows it at work is named below.")
+    return (_("No fault of this machine was found"), _("What is worth knowing stands below.")) if answer.answers else None
 
 
 def _failed(answer: Doctor) -> bool:
     """Whether a proof that was asked for has failed."""
     return any(failure.asked for failure in answer.failed_verifications)
-
-
-def _outright(answer: Doctor) -> bool:
-    """Whether something is answered that was asked, and not only told beside."""
-    return any(told.outright for told in answer.answers)
 
 
 def _works(answer: Doctor) -> bool:
@@ -73,13 +75,9 @@ def _healthy(answer: Doctor) -> str:
 
 
 def _unknown(answer: Doctor, loud: bool) -> str:
-    """Nothing wrong was found, and more can be said where something is known of what was asked or worries. It follows `verdict_word`."""
-    if not loud and _outright(answer):
-        return _("What was asked is answered below.")
-    if not loud and _works(answer):
-        return _("What shows it at work is named below.")
-    if not loud and answer.answers:
-        return _("What is worth knowing stands below.")
+    """Nothing wrong was found, and more can be said where something is known."""
+    if not loud and (settled := _settled(answer)):
+        return settled[1]
     if answer.harmless and not loud:
         return _("The messages that are named below are without consequence; of the rest too little was seen.")
     if not loud and any(device.state in ("expected", "verified") for device in answer.machine.accelerators or []):

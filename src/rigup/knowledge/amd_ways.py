@@ -58,6 +58,11 @@ class _Community(msgspec.Struct, frozen=True):
     name: str
 
 
+class _Bundle(msgspec.Struct, frozen=True):
+    name: str
+    release: str
+
+
 class _Machine(msgspec.Struct, frozen=True):
     sign: str
     isa: str
@@ -138,6 +143,16 @@ def community_build(isa: str) -> str:
 
     """
     return next((f"https://github.com/{row.name}" for row in tables.rows("amd_ways", "community", _Community) if row.isa == isa), "")
+
+
+def newest_bundle(name: str) -> str:
+    """The release from which a program brings the newest generation of ROCm's libraries that is known of it; "" where nobody looked.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((row.release for row in tables.rows("amd_ways", "bundle", _Bundle) if row.name == name), "")
 
 
 def setting(name: str) -> Setting:

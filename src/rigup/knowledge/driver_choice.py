@@ -13,6 +13,7 @@ class _Known(msgspec.Struct, frozen=True):
     isas: list[str]
     first_branch: str = ""
     last_branch: str = ""
+    fabric: bool = False
 
 
 class _Branch(msgspec.Struct, frozen=True):
@@ -33,6 +34,16 @@ def first_branch(isa: str) -> str | None:
     """
     rows = tables.rows("cuda_driver", "last_branch", _Known)
     return next((row.first_branch for row in rows if isa in row.isas and row.first_branch), None)
+
+
+def tells_of_fabric(isa: str) -> bool:
+    """Whether `nvidia-smi -q` says of a chip that it has joined the fabric of an NVSwitch.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return any(row.fabric for row in tables.rows("cuda_driver", "last_branch", _Known) if isa in row.isas)
 
 
 def branch_left_for(isa: str) -> str | None:

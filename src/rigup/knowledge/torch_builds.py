@@ -129,6 +129,25 @@ def companions(torch: str) -> Companions | None:
     return msgspec.structs.replace(older[-1], extrapolated=True) if older else None
 
 
+class CondaRelease(msgspec.Struct, frozen=True, kw_only=True):
+    """The last release of torch that the channel pytorch of conda has for a CUDA of before 11."""
+
+    cuda: str
+    torch: str
+    torchvision: str
+    source: str = ""
+
+
+def last_of_conda(cuda: str) -> CondaRelease | None:
+    """The last release of PyTorch's own channel of conda for a CUDA ("10.1"); None from CUDA 11 on, and where it had none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((row for row in tables.rows("torch_releases", "conda_release", CondaRelease) if row.cuda == cuda), None)
+
+
 class Quirk(msgspec.Struct, frozen=True, kw_only=True):
     """A release of torch that does something as no other does: `what`, in a word."""
 

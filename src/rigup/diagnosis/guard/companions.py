@@ -17,7 +17,6 @@ _EXCHANGES = lazy_regex(r" --force-reinstall\b| --upgrade\b| uninstall |\w[=<>~]
 _OF_AMD = lazy_regex(r"\btorch\[[\w-]+\]==(\S+?)(?=,|$)")
 _TORCH_ASKED = lazy_regex(r"torch(?:\[[\w-]+\])?==(\d[\w.+]*)")
 _ONE_TORCH = lazy_regex(r"torch==(\d[\d.]*)(?:\+\w+)?")
-_OF_NUMPY_2 = (3, 9)  # the first Python that has it
 _IPEX = "intel-extension-for-pytorch"
 _TORCHS = ("install-torch", "install-torch-with-audio")
 
@@ -136,18 +135,16 @@ def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> lis
 
 def beside_the_numpy_it_was_compiled_for(steps: list[Step], setting: Setting) -> list[Step]:
     """torchvision asks for any NumPy, and pip brings the newest: an old torch takes no arrays of NumPy 2."""
-    made = next((step.params["python"] for step in steps if step.kind == "new-environment"), setting.release_of_python)
-    if made and version_key(made)[:2] < _OF_NUMPY_2:
-        return steps
-    return [_with_numpy(step, setting.system or "linux") for step in steps]
+    python = next((step.params["python"] for step in steps if step.kind == "new-environment"), setting.release_of_python)
+    return [_with_numpy(step, setting.system or "linux", python) for step in steps]
 
 
-def _with_numpy(step: Step, system: str) -> Step:
+def _with_numpy(step: Step, system: str, python: str) -> Step:
     asked = {match[1] for argv in step.commands if "pip" in argv for word in argv if (match := _ONE_TORCH.fullmatch(word))}
     torch = asked.pop() if len(asked) == 1 else ""
-    below = numpy_below("torch", torch, system)
-    late = any(version_key(python)[:2] >= _OF_NUMPY_2 for row in builds(system) if row.torch == torch for python in row.python)
-    if not below or not late:
+    likely = [python] if python else [own for row in builds(system) if row.torch == torch for own in row.python]
+    below = next(filter(None, (numpy_below("torch", torch, system, own) for own in likely)), "")
+    if not below:
         return step
     commands = tuple((*argv, f"numpy<{below}") if "pip" in argv and "install" in argv else argv for argv in step.commands)
     title = _("{way}, with NumPy below {below}, for which it was compiled").format(way=step.title, below=below)

@@ -9,12 +9,9 @@ from rigup.diagnosis.causes.framework.torch_builds import Machine, branch_for, h
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.driver_choice import stable_branch
-from rigup.knowledge.torch_builds import TorchBuild, build
+from rigup.knowledge.torch_builds import TorchBuild, build, builds, last_of_conda
 from rigup.knowledge.torch_changes import Wish, nearest_build
 from rigup.machine.kinds import Driver, Gpu, KernelModule, Package, Platform, PythonEnv, Symptom, SystemPackage, Toolkit, Torch, World
-
-_FIRST_WITH_TORCH_2 = (11, 7)  # no torch 2 was built for an older CUDA
-_TOOLKITS_OF_CONDA = ("9.2", "10.0", "10.1", "10.2")  # of before CUDA 11, for which the channel pytorch has builds
 
 
 def _system(platform: Platform | None) -> str:
@@ -209,9 +206,11 @@ def an_older_build_or_a_newer_driver(
     branch = branch_for(wanted or _next(carried), known.isa) if wanted or carried else stable_branch("", [known.isa] if known.isa else [])
     branch = None if amds is not None else branch
     holes = {"carried": carried or None, "branch": branch, "least": driver_minimum(wanted) or branch}
-    of_conda = carried if asked is not None and carried in _TOOLKITS_OF_CONDA else None
-    if of_conda or (torch is None and symptom is None):
-        return {**holes, "wish": None, "any": None if branch else "any", "of_conda": of_conda}
+    condas = last_of_conda(carried) if asked is not None else None
+    if condas is not None:
+        return {**holes, "wish": None, "any": None, "of_conda": carried, "condas": condas.torch, "condas_vision": condas.torchvision}
+    if torch is None and symptom is None:
+        return {**holes, "wish": None, "any": None if branch else "any"}
     row = _carried_build(known, carried)
     if row is None:
         return {**holes, "wish": None if branch else "torch"}
@@ -225,6 +224,8 @@ def image_in_the_place_of_nvidias(
     knew: Params, _image: Symptom = seen("torch-of-nvidias-image-shown"), torch: Torch | None = None
 ) -> Params:
     """What NVIDIA compiled beside its torch belongs to that alone: no wheel takes its place, but an older image does; one that costs the program its torch comes last."""
-    old = version_key(str(knew.get("carried") or "99"))[:2] < _FIRST_WITH_TORCH_2
-    costs = old and not str((torch and torch.get("version")) or "2").startswith("1.")
+    carried, known = str(knew.get("carried") or ""), [row for row in builds() if row.cuda]
+    reached = [row.torch for row in known if carried and version_key(row.cuda) <= version_key(carried)]
+    there = str((torch and torch.get("version")) or known[0].torch)
+    costs = bool(carried) and version_key(max(reached, key=version_key, default="0"))[0] < version_key(there)[0]
     return {"imaged_at_last" if costs else "imaged": knew.get("carried"), **dict.fromkeys(("release", "older", "wish"))}

@@ -4,6 +4,7 @@ import re
 
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
+from rigup.knowledge.driver_choice import tells_of_fabric
 from rigup.machine.kinds import DeviceNode, Driver, Gpu, Service, Symptom, SystemPackage, Torch
 
 _MANAGER = "nvidia-fabricmanager"
@@ -150,5 +151,5 @@ def whether_the_version_is_known(
 
 @mends("fabric-manager-not-running")
 def whether_cards_tell_of_their_fabric(gpu: Gpu = one(vendor="nvidia")) -> Params:
-    """From Hopper on a card says whether it has joined; those before it never do."""
-    return {"joins": "Fabric"} if re.fullmatch(r"sm_(?:9\d|1\d\d)a?", str(gpu.get("isa"))) or gpu.knows("fabric") else {}
+    """Cards of newer generations say whether they have joined; those before them never do."""
+    return {"joins": "Fabric"} if gpu.knows("fabric") or tells_of_fabric(str(gpu.get("isa"))) else {}

@@ -3,9 +3,7 @@
 from rigup.diagnosis.causes.hardware.memory_figures import Figures
 from rigup.diagnosis.causes.memory_sizes import size
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
-from rigup.machine.kinds import Memory, Platform, Symptom, Toolkit
-
-_TIGHTENED = "36.4.7"  # the release of Jetson Linux whose driver counts more strictly (CVE-2025-33177)
+from rigup.machine.kinds import Memory, Platform, Symptom
 
 
 @rule("oom-fragmentation")
@@ -71,9 +69,6 @@ def setting_where_the_message_has_no_figures(
 
 
 @mends("oom-fragmentation")
-def pages_of_a_jetson(knew: Params, system: Toolkit | None = one(name="l4t")) -> Params:
+def pages_of_a_jetson(knew: Params) -> Params:
     """No variable of a framework's reaches that driver: the pages have to be free before it asks."""
-    if not knew.get("module"):
-        return {}
-    release = str(system.get("version") or "") if system else ""
-    return {"variable": None, "module_release": release if release == _TIGHTENED else None}
+    return {"variable": None} if knew.get("module") else {}

@@ -4,11 +4,9 @@ from rigup.diagnosis.causes.grounds import symptoms_in
 from rigup.diagnosis.causes.rocm.torch_builds import newer, torch_holes
 from rigup.diagnosis.causes.rocm.who_computes import boxed, who_computes_where
 from rigup.diagnosis.rule import Params, Verdict, mends, one, seen, text_rule
-from rigup.knowledge.amd_ways import newest_rocm, setting
+from rigup.knowledge.amd_ways import newest_bundle, newest_rocm, setting
 from rigup.knowledge.cuda import version_key
 from rigup.machine.kinds import Gpu, KernelLibrary, Symptom
-
-_ROCM_7_IN_OLLAMA = "0.18.0"  # https://github.com/ollama/ollama/releases/tag/v0.18.0: its bundle is of ROCm 7 since
 
 
 @text_rule("hipblaslt-no-arch-library", "likely")
@@ -32,8 +30,8 @@ def without_hipblaslt(knew: Params, library: KernelLibrary | None = one(name="hi
         box, windows = boxed(knew), knew.get("system") == "windows"
         option = f"-e {switch.name}={switch.value}" if box else None
         unit = None if box or windows else "ollama"
-        there = str(knew.get("release_there") or "")
-        old = unit is not None and (not there or version_key(there) < version_key(_ROCM_7_IN_OLLAMA))
+        there, newest = str(knew.get("release_there") or ""), newest_bundle("ollama")
+        old = unit is not None and (not there or version_key(there) < version_key(newest))
         return {
             "service": unit,
             "container": option,
@@ -41,7 +39,7 @@ def without_hipblaslt(knew: Params, library: KernelLibrary | None = one(name="hi
             "name": switch.name,
             "value": switch.value,
             "bundle": "ollama" if old else None,
-            "bundled": _ROCM_7_IN_OLLAMA if old else None,
+            "bundled": newest if old else None,
         }
     if knew.get("by_torch") or "site-packages" in path:
         switch = setting("torch-without-hipblaslt")
