@@ -301,7 +301,7 @@ def _explained(messages: list[HarmlessMessage]) -> list[str]:
     """Each meaning once, behind all messages that have it."""
     said: dict[str, list[str]] = {}
     for message in messages:
-        said.setdefault(message.meaning, []).append(message.said[:_LONGEST])
+        said.setdefault(message.meaning, []).append(_cut(message.said))
     quoted = {meaning: [_("“{message}”").format(message=one) for one in known[:-1]] for meaning, known in said.items()}
     sentence = _("“{message}”: {meaning}")
     return [" ".join([*quoted[meaning], sentence.format(message=known[-1], meaning=meaning)]) for meaning, known in said.items()]
@@ -315,7 +315,9 @@ def _mended(answer: Doctor) -> list[str]:
 
 def _cut(message: str) -> str:
     """No more of it than is easily read, and no part of a word."""
-    return message if len(message) <= _LONGEST else message[:_LONGEST].rsplit(" ", 1)[0] + " …"
+    from textwrap import shorten  # few answers quote a message that long
+
+    return message if len(message) <= _LONGEST else shorten(message, _LONGEST, placeholder=" …")
 
 
 def _notes(answer: Doctor) -> list[str]:

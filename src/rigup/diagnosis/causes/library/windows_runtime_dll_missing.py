@@ -52,7 +52,8 @@ def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Passes
     variant = have.partition("+")[2]
     if variant in variants:
         return holes | {"release": known.fixed, "index": index_url(variant)}
-    return holes | {"package": known.package, "fixed": known.fixed, "variant": min(name for name in variants if name.startswith("cu12"))}
+    least = min((name for name in variants if name.startswith("cu")), key=lambda name: int(name[2:]))  # which driver there is nobody tells
+    return holes | {"package": known.package, "fixed": known.fixed, "variant": least}
 
 
 @mends("windows-runtime-dll-missing")

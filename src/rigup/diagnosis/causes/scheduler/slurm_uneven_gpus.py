@@ -4,8 +4,6 @@ from rigup.diagnosis.causes.scheduler.requests import asking, for_the_node_and_n
 from rigup.diagnosis.rule import Verdict, mends, rule, seen
 from rigup.machine.kinds import JobRequest, Symptom
 
-_FAILED = {"severity": "error"}  # where a rank found none, the job has ended: without one it is a warning
-
 
 @rule("slurm-uneven-gpus")
 def nodes_got_different_numbers(job: JobRequest) -> Verdict:
@@ -19,7 +17,7 @@ def total_is_spread_and_a_rank_is_beyond(
 ) -> Verdict:
     """A total over several nodes, and a rank that finds no GPU of its number."""
     spread = (job.gpus or 0) > 1 and (job.nodes or 1) > 1 and not job.get("gpus_per_node") and not job.get("gpus_per_task")
-    return spread and {**_FAILED, **asking(-(-(job.gpus or 0) // (job.nodes or 1)))}
+    return spread and asking(-(-(job.gpus or 0) // (job.nodes or 1)))
 
 
 @rule("slurm-uneven-gpus", "likely")
@@ -28,14 +26,14 @@ def some_tasks_of_a_job_are_beyond(
 ) -> Verdict:
     """Single tasks look for a device beyond their node's list; nothing else is known of the request."""
     unknown = job is None or (per_node(job) is None and not job.get("tasks_per_node"))
-    return unknown and {**_FAILED, "option": "--gpus-per-node=N"}
+    return unknown and {"option": "--gpus-per-node=N"}
 
 
 @rule("slurm-uneven-gpus", "possible")
 def rank_is_beyond_though_enough_was_asked_for(job: JobRequest, _beyond: Symptom = seen("lightning-rank-beyond-devices")) -> Verdict:
     """The request would do for all tasks of a node, and one of several nodes gave less."""
     have, tasks = per_node(job), tasks_per_node(job)
-    return have is not None and tasks is not None and have >= tasks > 1 and (job.nodes or 1) > 1 and {**_FAILED, **asking(have)}
+    return have is not None and tasks is not None and have >= tasks > 1 and (job.nodes or 1) > 1 and asking(have)
 
 
 mends("slurm-uneven-gpus")(for_the_node_and_not_for_the_task)
