@@ -53,9 +53,10 @@ def _for_the_python(step: Step, setting: Setting) -> Step:
 
 def beside_the_distributions_own(steps: list[Step], setting: Setting) -> list[Step]:
     """The distribution's Python takes nothing from pip, and a second torch over its package breaks both: an environment of its own, with a Python that has the wheels."""
-    inside = setting.owner in ("venv", "conda") or any(step.kind == "new-environment" for step in steps)
+    if not setting.packaged_torch or setting.owner in ("venv", "conda") or any(step.kind == "new-environment" for step in steps):
+        return steps
     named = [match for step in steps for argv in step.commands for word in argv if (match := _TORCH_ASKED.match(word))]
-    if not setting.packaged_torch or inside or not named:
+    if not named:
         return steps
     known = pythons("torch", named[0][1].partition("+")[0], setting.system or "linux")
     return [make("new-environment", {"python": known[0]}), *steps] if known else steps

@@ -8,6 +8,7 @@ from rigup.steps import Commands, Step
 
 NATIVE = "make-native-conda-environment"
 _PIP = ("python", "-m", "pip")
+_STARTED = "$(python "  # within a line of a shell's
 _UVS_PYTHON = ("uv", "python")  # a subcommand, and no interpreter
 
 
@@ -43,7 +44,9 @@ def _own(word: str, setting: Setting) -> str:
 
 def _in_a_script(word: str, setting: Setting) -> str:
     """A shell's own lines start it, too; a path with spaces would need quotes of its own there."""
-    return word.replace("$(python ", f"$({setting.python} ") if re.fullmatch(r"[\w./~+-]+", setting.python) else word
+    if _STARTED not in word or not re.fullmatch(r"[\w./~+-]+", setting.python):
+        return word
+    return word.replace(_STARTED, f"$({setting.python} ")
 
 
 def _by_uv(argv: tuple[str, ...], setting: Setting) -> tuple[str, ...]:
