@@ -26,7 +26,7 @@ FAILS = {
     "crashed": "kill -SEGV $$",
     "crashed after some words": "echo NVIDIA-SMI 535 HSA Agents Client: [ 1.0] x kernel: y; kill -ABRT $$",
     "crashed below a shell": "sh -c 'kill -SEGV $$'; exit $?",
-    "garbage": "head -c 3000 /dev/urandom",
+    "garbage": r"head -c 3000 /dev/urandom; printf '\n^Z\n'",  # bash's word for a suspended program
     "garbage without end": "exec cat /dev/zero",
     "garbage in words": "echo lorem ipsum dolor; echo '<html>502 Bad Gateway</html>'",
     "garbage and a status": "echo oops; exit 3",

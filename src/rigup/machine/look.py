@@ -20,7 +20,7 @@ from rigup.machine.reader_index import waves_of
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
-from rigup.machine.unanswered import hung, spoilt
+from rigup.machine.unanswered import hung, is_noise, spoilt
 from rigup.machine.worker_pool import NO_ANSWER, Done, WorkerPool
 
 _MOST_STATEMENTS = 20_000  # of one reader
@@ -185,9 +185,10 @@ class _Runner:
 
 def _read_text(reader: Reader, text: Text, result: Result, clock: Clock) -> None:
     """State what one text says, and that somebody looked."""
-    symptoms_before = len(result.symptoms)
-    if reader.matched and text.fresh:
-        result.symptoms.extend(match(text, reader.matched, clock))
+    symptoms = list(match(text, reader.matched, clock)) if reader.matched and text.fresh else []
+    if symptoms and is_noise(text.body):  # a short wording stands in bytes at random, too
+        symptoms = []
+    result.symptoms.extend(symptoms)
     stated = []
     for fact in reader.read(text):
         stated.append(fact)
@@ -195,7 +196,7 @@ def _read_text(reader: Reader, text: Text, result: Result, clock: Clock) -> None
             break
     result.statements.extend(stated)
     if query := next((run for run in reader.inputs if isinstance(run, Run) and shown(run) == text.asked), None):
-        unanswered = spoilt(query, text, bool(stated) or len(result.symptoms) > symptoms_before)
+        unanswered = spoilt(query, text, bool(stated or symptoms))
         result.unanswered.extend([unanswered] if unanswered else [])
     covered = "whole" if text.whole and not text.exit_status else "excerpt" if stated or not text.fresh else "refused"
     source = text.asked or text.source

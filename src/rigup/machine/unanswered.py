@@ -44,7 +44,7 @@ def spoilt(query: Run, text: Text, understood: bool) -> Unanswered | None:
         return Unanswered(command, "crashed", ended_by, first_words, query.wakes)
     if (understood and status != _NOT_STARTED) or status == _NOT_FOUND:
         return None
-    if _is_noise(text.body):
+    if is_noise(text.body):
         return Unanswered(command, "garbage", status, first_words, query.wakes)
     answered = not query.says or (compiled(query.says, re.MULTILINE).search(text.body) and (first_words or not status))
     if answered and status != _NOT_STARTED:  # why not, a reader may know; what it would have said, nobody
@@ -67,7 +67,8 @@ def _is_here(vendor: str, facts: Facts) -> bool:
     )
 
 
-def _is_noise(body: str) -> bool:
+def is_noise(body: str) -> bool:
+    """Whether a tenth of what is printed, or more, is no text."""
     sample = body[:_SAMPLE]
     odd = sum(letter == "\ufffd" or not (letter.isprintable() or letter in "\n\t\r\x1b") for letter in sample)
     return odd > _NOISE * len(sample)
