@@ -70,4 +70,7 @@ else:
     print(said("systemctl", "--user", "status", "--no-pager", "--full", NAME), file=sys.stderr)
 seen["undone"] = subprocess.run([*RIGUP, "undo", "--yes"], check=False).returncode
 seen["state"], seen["containers after"] = said("systemctl", "--user", "is-active", NAME), settled(0)
+if seen["containers after"]:
+    print(said("podman", "ps", "--all"), said("podman", "events", "--stream=false"), sep="\n", file=sys.stderr)
+    print(said("journalctl", "--user", "--no-pager", "--lines=40", "--user-unit", NAME), file=sys.stderr)
 print(json.dumps(seen))

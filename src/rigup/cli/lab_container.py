@@ -106,15 +106,23 @@ def _is_fetched(answer: "Container") -> bool:
 
 def _serve(start: _Start, answer: "Container") -> int:
     """Serve until somebody ends it; nothing is left behind."""
-    from rigup.workflows.container_notebooks import removed
-
     return serving(
         lambda: _started(start),
-        lambda: removed(answer, start.asked.request.name),
+        lambda: _remove(start, answer),
         argv=answer.argv[:2],
         goodbye=_("Jupyter is ended, and its container is gone."),
         as_json=start.as_json,
     )
+
+
+def _remove(start: _Start, answer: "Container") -> None:
+    """Take the container away; where the engine does not, the person is told how."""
+    from rigup.workflows.container_notebooks import removed
+
+    name = start.asked.request.name
+    if not removed(answer, name):
+        text = _("The container {name} could not be removed. `{engine} rm --force {name}` removes it.")
+        say(text.format(name=name, engine=answer.engine))
 
 
 def _started(start: _Start) -> "tuple[Server, Lab]":

@@ -3,6 +3,7 @@
 import itertools
 import os
 import subprocess
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _INSTALLED = 1800.0  # seconds in which packages are fetched and installed
 _ASKED = 30.0  # seconds for an engine to answer
+_PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0)  # seconds between two tries to remove a container
 
 
 class Boxed(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,15 +116,25 @@ def ended(answer: "Container", name: str) -> int | None:
     return None
 
 
-def removed(answer: "Container", name: str) -> None:
-    """Nothing is left of a container, however its engine ended."""
-    if answer.engine not in ("apptainer", "singularity"):
-        time_out = ("--time", "0") if answer.engine == "podman" else ()
+def removed(answer: "Container", name: str) -> bool:
+    """Whether nothing is left of a container, however its engine ended.
+
+    An engine that cannot remove one at once, as its watcher was killed beside it or another command holds it, can a moment later.
+    """
+    if answer.engine in ("apptainer", "singularity"):
+        return True
+    time_out = ("--time", "0") if answer.engine == "podman" else ()
+    for pause in _PAUSES:
         _quiet((answer.engine, "rm", "--force", *time_out, name))
+        if (status := _quiet((answer.engine, "container", "inspect", name))) != 0:
+            return status is not None
+        time.sleep(pause)
+    return False
 
 
-def _quiet(words: tuple[str, ...]) -> int:
+def _quiet(words: tuple[str, ...]) -> int | None:
+    """The exit status of an engine's command; None where it did not answer."""
     with suppress(OSError, subprocess.TimeoutExpired):
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=_ASKED, check=False)
         return done.returncode
-    return 1
+    return None
