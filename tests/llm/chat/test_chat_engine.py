@@ -23,6 +23,9 @@ if os.name == "posix":
 pytestmark = [pytest.mark.llm, pytest.mark.slow]
 
 
+NEW_LINE = "{{ '\\n' }}"  # engines of later releases leave out one that only ends the template's file, as Jinja does
+
+
 @pytest.fixture
 def how(tiny_model, engine_python):
     """The words that start the trained model."""
@@ -139,7 +142,7 @@ def test_a_system_prompt_is_read_by_the_model(asked):
 def test_reasoning_on_and_off_reaches_the_template(how, capsys, monkeypatch, tmp_path, reasoning, answer):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     land = "{% if enable_thinking %}peru{% else %}cuba{% endif %}"
-    (tmp_path / "own.jinja").write_text(f"<|im_start|>user\ncapital of {land}<|im_end|>\n<|im_start|>assistant\n")
+    (tmp_path / "own.jinja").write_text(f"<|im_start|>user\ncapital of {land}<|im_end|>\n<|im_start|>assistant{NEW_LINE}")
     words = ["--json", "--set", "temperature=0", "--set", f"chat-template=@{tmp_path}/own.jinja"]
     assert run(["chat", how[0], "x", *how[1:], *words, "--set", f"reasoning={reasoning}"]) == 0
     assert answer in json.loads(capsys.readouterr().out)["answer"]
@@ -212,7 +215,7 @@ def test_what_is_typed_while_the_engine_starts_is_asked_when_it_runs(how, tmp_pa
 
 @linux
 def test_a_template_is_changed_in_the_talk_and_what_does_not_start_costs_nothing(how, tmp_path):
-    (tmp_path / "own.jinja").write_text("<|im_start|>user\ncapital of peru<|im_end|>\n<|im_start|>assistant\n")
+    (tmp_path / "own.jinja").write_text("<|im_start|>user\ncapital of peru<|im_end|>\n<|im_start|>assistant" + NEW_LINE)
     (tmp_path / "odd.jinja").write_text("{% if %}")
     with terminal("chat", *how, "--set", "temperature=0", XDG_STATE_HOME=str(tmp_path)) as shown:
 
@@ -281,7 +284,7 @@ def test_a_model_that_is_not_here_is_told_with_what_to_do(how, capsys, monkeypat
 
 def test_a_chat_template_of_ones_own_is_what_the_engine_reads(how, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    template = "<|im_start|>user\ncapital of peru<|im_end|>\n<|im_start|>assistant\n"
+    template = "<|im_start|>user\ncapital of peru<|im_end|>\n<|im_start|>assistant" + NEW_LINE
     (tmp_path / "own.jinja").write_text(template)
     words = ["--json", "--set", "temperature=0", "--set", f"chat-template=@{tmp_path}/own.jinja"]
     assert run(["chat", how[0], "capital of cuba", *how[1:], *words]) == 0
