@@ -203,7 +203,10 @@ def test_a_module_gets_its_libraries_from_jetpack_or_the_repositories_for_it(way
 
 def test_a_library_of_another_jetpack_is_of_a_torch_that_was_made_for_it(ways):
     told = ways(_TEGRA.format(l4t="36", minor="4.3") + "torch 2.1.0a0+41361538.nv23.06\n" + _MISSED.format(lib="libcudnn.so.8"))
-    assert told[0].startswith("install torch as NVIDIA builds it for L4T 36.4.3")
+    assert told[0].startswith("install cudss from NVIDIA's repository of CUDA")  # what that torch wants, and JetPack has not
+    assert "torch 2.8.0 from https://pypi.jetson-ai-lab.io" in told[0]
+    told = ways(_TEGRA.format(l4t="35", minor="4.1") + "torch 2.5.0\n" + _MISSED.format(lib="libcudnn.so.9"))
+    assert told[0].startswith("install torch as NVIDIA builds it for L4T 35.4.1")
 
 
 def test_a_server_gets_the_same_library_from_pypi(ways):

@@ -1,7 +1,8 @@
 """This torch is not built for a Jetson."""
 
+from rigup.diagnosis.causes.jetson_builds import where_it_lies
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
-from rigup.knowledge.jetson import JetsonWheel, jetpack_of_l4t, jetson_wheels
+from rigup.knowledge.jetson import jetpack_of_l4t, jetson_wheels
 from rigup.machine.kinds import Jetson, PythonEnv, Symptom, Torch
 
 
@@ -62,7 +63,7 @@ def build_of_nvidia(knew: Params, jetson: Jetson | None = None, python: PythonEn
     wheels = jetson_wheels(release.release) if release else []
     fitting = [row for row in wheels if not have or have in row.python] or wheels
     other = fitting[0].python[0] if have and fitting and have not in fitting[0].python else None
-    place = _where_it_lies(fitting)
+    place = where_it_lies(fitting)
     alone = None if other or place.get("library") else "its own"  # what needs no library beside it
     return {
         "l4t": l4t or None,
@@ -73,17 +74,3 @@ def build_of_nvidia(knew: Params, jetson: Jetson | None = None, python: PythonEn
         "bare_index": "its own" if other and not place.get("library") else None,
         **place,
     }
-
-
-def _where_it_lies(wheels: list[JetsonWheel]) -> Params:
-    """In an index, in a folder of files, or at one address alone."""
-    for row in wheels:
-        before = ",".join(row.before) or None
-        if row.index:
-            beside = {"library": row.library or None, "keyring": row.keyring or None}
-            return {"torch": row.torch, "torchvision": row.torchvision, "index": row.index, **beside}
-        if row.links:
-            return {"file": row.torch, "links": row.links, "before": before}
-        if row.file:
-            return {"address": row.file, "before": before}
-    return {}

@@ -310,11 +310,15 @@ def installer_of_nvidias_own(
 
 @mends("kernel-module-not-built")
 def compiler_of_the_kernel(
-    knew: Params, compilers: Symptom = seen("kernel-built-by-another-compiler"), platform: Platform | None = None
+    knew: Params,
+    compilers: Symptom = seen("kernel-built-by-another-compiler"),
+    failed: Symptom | None = seen("dkms-build-failed", "dkms-build-failed-unnamed", "dkms-autoinstall-failed"),
+    platform: Platform | None = None,
 ) -> Params:
     """A module that an older compiler refuses to build is built with the one that built the kernel."""
     wanted, used = str(compilers.wanted), str(compilers.used)
-    kernel = knew.get("kernel") or (platform.get("release") if platform is not None else None)
+    running = platform.get("release") if platform is not None else None
+    kernel = knew.get("kernel") or (failed.kernel if failed is not None else running)
     if int(used) >= int(wanted) or not kernel:
         return {}
     return {"gcc": wanted, "compiler": f"gcc-{wanted}", "with_compiler": kernel, "kernel": None, "newer": None}

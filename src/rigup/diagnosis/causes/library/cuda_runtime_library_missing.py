@@ -2,6 +2,7 @@
 
 import re
 
+from rigup.diagnosis.causes.jetson_builds import where_it_lies
 from rigup.diagnosis.causes.library.cuda_packages import conda_of, of_a_night, product_name, wanted_by_what_was_compiled
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.conda_forge import channel
@@ -368,8 +369,19 @@ def library_of_a_module(knew: Params, jetson: Jetson, torch: Torch | None = None
     fits = any(row.holds(release.cuda) for row in releases_with(lib)) and not library[0].suffix_from
     if fits or (library[0].stem, library[1]) == ("cudnn", release.cudnn):
         return {**none, "jetpack": release.release}
-    wheel = next((row for row in jetson_wheels(release.release) if row.links), None)
-    return {**none, "other_l4t": jetson.l4t, "links": wheel.links, "nvidias": wheel.torch} if wheel and torch else {}
+    place = where_it_lies(jetson_wheels(release.release))
+    named = {
+        "library": "beside_torch",
+        "keyring": "keyring",
+        "torch": "for_jetson",
+        "torchvision": "vision",
+        "index": "index",
+        "links": "links",
+        "file": "nvidias",
+    }
+    return (
+        {**none, "other_l4t": jetson.l4t, **{named[key]: value for key, value in place.items() if key in named}} if place and torch else {}
+    )
 
 
 @mends("cuda-runtime-library-missing")

@@ -1,7 +1,7 @@
 """The visibility variable is set after CUDA was started."""
 
 from rigup.diagnosis.causes.masks import chosen
-from rigup.diagnosis.rule import Verdict, rule, seen, text_rule
+from rigup.diagnosis.rule import Params, Verdict, mends, rule, seen, text_rule
 from rigup.knowledge.torch_builds import reads_mask_at_import
 from rigup.machine.kinds import Gpu, Mask, Symptom, Torch
 
@@ -37,3 +37,10 @@ def release_that_reads_the_mask_at_its_import(mask: Mask, torch: Torch) -> Verdi
 def mask_changed_nothing(symptom: Symptom = seen("count-behind-a-mask")) -> Verdict:
     """The program counts more devices than the mask that it set before leaves."""
     return int(symptom.count) > symptom.mask.count(",") + 1 and {"name": "CUDA_VISIBLE_DEVICES"}
+
+
+@mends("cuda-visible-devices-set-too-late")
+def value_that_the_program_sets(knew: Params, own: Mask | None) -> Params:
+    """What is meant is the program's own value, with which it can be started."""
+    value = own.get("value") if own is not None and own.variable == knew.get("name") else None
+    return {"own": knew.get("name"), "value": value} if value else {"unknown": knew.get("name")}
