@@ -1,4 +1,4 @@
-"""What tests of running models share: a model that the tests train, and a Python that has the engine."""
+"""What tests of running models share: a model that was trained for them, and a Python that has the engine."""
 
 import hashlib
 import importlib.util
@@ -26,7 +26,8 @@ def interpreter_with(module: str, variable: str) -> str:
 
 def _made(script: Path, *, beside: tuple[str, ...] = ()) -> Path:
     """What a script of `tiny` writes, made once for each state of the scripts it stands on; files `beside` it have other endings."""
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted({_SCRIPT, script}))).hexdigest()[:16]
+    stands_on = sorted({_SCRIPT, script, script.with_suffix(".f16.xz")})
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in stands_on)).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"rigup-tests-{os.getuid() if hasattr(os, 'getuid') else 'all'}"
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"{script.stem.removeprefix('train_')}-{digest}.gguf"
@@ -55,6 +56,12 @@ def tiny_model() -> Path:
 def ranking_model() -> Path:
     """A GGUF file that says whether a text holds a word."""
     return _made(_SCRIPT.with_name("train_rank.py"))
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> str:
+    """An interpreter with torch."""
+    return interpreter_with("torch", "RIGUP_TORCH_PYTHON")
 
 
 @pytest.fixture(scope="session")

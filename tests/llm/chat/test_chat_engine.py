@@ -1,4 +1,4 @@
-"""`rigup chat` with a real engine on a model that the tests train: sense of answers, parameters, and how engines end."""
+"""`rigup chat` with a real engine on a model that was trained for these tests: sense of answers, parameters, and how engines end."""
 
 import contextlib
 import io

@@ -1,9 +1,9 @@
-"""Trains a small model that ranks texts, and writes it as GGUF. Run by an interpreter that has torch.
+"""Writes a small model that was trained to rank texts as GGUF. Run by an interpreter that has torch.
 
     train_rank.py OUT.gguf [STEPS]
 
 It says how likely a text holds the word that is asked for, as Qwen3's rerankers do: two labels, of which the first is yes,
-after the last token. Vocabulary and file are those of `train_tiny.py`.
+after the last token. Vocabulary and file are those of `train_tiny.py`, and so is what it does with STEPS.
 """
 
 import random
@@ -12,7 +12,7 @@ import sys
 import torch
 from torch import nn
 from torch.nn import functional
-from train_tiny import HEADS, LAYERS, SIDE, WIDER, WIDTH, WORDS, Layer, Vocabulary, byte_pairs, write
+from train_tiny import HEADS, LAYERS, SIDE, WIDER, WIDTH, WORDS, Layer, Vocabulary, byte_pairs, keep, kept, write
 
 TEMPLATE = "<|im_start|> {query}<|im_end|> {document}<|im_end|>"
 
@@ -94,7 +94,7 @@ def trained(vocabulary: Vocabulary, most: int) -> Ranker:
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
         error = 0.97 * error + 0.03 * loss.item()
-        if number % 100 == 99:
+        if number % 100 == 99 or number + 1 in (10, most):
             print(number + 1, round(error, 4), flush=True)
         if error < 0.08:
             break
@@ -118,5 +118,9 @@ def header(vocabulary: Vocabulary) -> "dict[str, object]":
 
 if __name__ == "__main__":
     world = Vocabulary()
-    network = trained(world, int(sys.argv[2]) if len(sys.argv) > 2 else 2000)
+    if len(sys.argv) > 2:
+        network: nn.Module = trained(world, int(sys.argv[2]))
+        keep(network, sys.argv[1])
+    else:
+        network = kept(Ranker(len(world.tokens)), __file__)
     write(sys.argv[1], header(world), dict(network.state_dict()))

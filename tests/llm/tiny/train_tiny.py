@@ -1,6 +1,9 @@
-"""Trains a small llama on a closed world and writes it as GGUF. Run by an interpreter that has torch.
+"""Writes a small llama that was trained on a closed world as GGUF. Run by an interpreter that has torch.
 
     train_tiny.py OUT.gguf [STEPS]
+
+What it learned lies beside this script (train_tiny.f16.xz), for the training takes minutes; with STEPS it is trained anew for at most so
+many, and what it learns then is written beside OUT (OUT.f16.xz), to be put in that place.
 
 Beside it OUT.spm.gguf is written: the same network without what it learned, with a vocabulary of SentencePiece's kind.
 
@@ -10,10 +13,12 @@ The vocabulary is BPE with all bytes, so that any text can be written, and the c
 """
 
 import itertools
+import lzma
 import random
 import re
 import struct
 import sys
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -274,7 +279,7 @@ def trained(vocabulary: Vocabulary, most: int) -> Network:
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
         error = 0.97 * error + 0.03 * loss.item()
-        if number % 100 == 99:
+        if number % 100 == 99 or number + 1 in (10, most):
             print(number + 1, round(error, 4), flush=True)
         if error < 0.005:
             break
@@ -369,9 +374,29 @@ def write(path: str, keys: "dict[str, object]", tensors: "dict[str, torch.Tensor
         file.write(head + bytes(-len(head) % 32) + b"".join(parts))
 
 
+def kept(network: nn.Module, script: str) -> nn.Module:
+    """A network with what one like it had learned, in the numbers of 16 bits that lie beside a script."""
+    numbers = torch.frombuffer(bytearray(lzma.decompress(Path(script).with_suffix(".f16.xz").read_bytes())), dtype=torch.float16)
+    parts = numbers.float().split([tensor.numel() for tensor in network.state_dict().values()])
+    rows = zip(network.state_dict().items(), parts, strict=True)
+    network.load_state_dict({name: part.view_as(tensor) for (name, tensor), part in rows})
+    return network
+
+
+def keep(network: nn.Module, path: str) -> None:
+    """Write what it has learned, as `kept` reads it."""
+    numbers = torch.cat([tensor.detach().flatten().half() for tensor in network.state_dict().values()])
+    Path(path).with_suffix(".f16.xz").write_bytes(lzma.compress(numbers.numpy().tobytes(), preset=9))
+
+
 if __name__ == "__main__":
     world = Vocabulary()
-    write(sys.argv[1], byte_pairs(world), dict(trained(world, int(sys.argv[2]) if len(sys.argv) > 2 else 1200).state_dict()))
+    if len(sys.argv) > 2:
+        network: nn.Module = trained(world, int(sys.argv[2]))
+        keep(network, sys.argv[1])
+    else:
+        network = kept(Network(len(world.tokens)), __file__)
+    write(sys.argv[1], byte_pairs(world), dict(network.state_dict()))
     head = sentence_pieces()
     torch.manual_seed(7)
     write(sys.argv[1].replace(".gguf", ".spm.gguf"), head, dict(Network(len(head["tokenizer.ggml.tokens"])).state_dict()))  # type: ignore[arg-type]
