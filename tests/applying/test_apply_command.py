@@ -263,7 +263,13 @@ def stopping_index(world: World) -> Iterator[str]:
 def test_a_network_that_ends_half_way_can_be_gone_on_with(world: World, offline: dict[str, str], stopping_index: str) -> None:
     Path(offline["HOME"]).mkdir()
     links = Path(offline["PIP_FIND_LINKS"])
-    found = offline | {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": stopping_index, "https_proxy": "", "no_proxy": "127.0.0.1"}
+    few = {
+        "PIP_RETRIES": "1",
+        "PIP_RESUME_RETRIES": "1",
+        "UV_HTTP_RETRIES": "1",
+        "UV_HTTP_TIMEOUT": "5",
+    }  # else two minutes are waited for who never comes
+    found = offline | few | {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": stopping_index, "https_proxy": "", "no_proxy": "127.0.0.1"}
     world.rigup("apply", "torch==2.6.0", "--yes", **offline)
     before = world.picture()
     status, said = world.rigup("apply", "large", "--yes", **found)
