@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
 
 _FOLDER = re.compile(
     r"(?:lib(?:64)?|python[\d.]*|(?:site|dist)-packages|src|bin|v?env|\.?venv|conda\d?|opt|usr|app|work|scripts|build|tmp)|.*\.(?:so|dll|dylib|py|exe).*|[_\d.].*",
@@ -180,6 +181,25 @@ def compiled_against_torch(package: str) -> bool:
     """Whether its set-up asks the torch that is there, and finds none where pip builds apart. Raises KnowledgeError."""
     name = plain_name(package)
     return any(row.package == name and "--no-build-isolation" in row.options for row in tables.rows("torch_addons", "addon", _Addon))
+
+
+class _AddonRelease(msgspec.Struct, frozen=True):
+    package: str
+    version: str
+    torch: str
+
+
+def newest_on(package: str) -> tuple[str, str]:
+    """The newest release of a compiled package of torch's, and the torch that it stands on ("==2.8.*"); two "" where nobody knows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    name = plain_name(package)
+    rows = [row for row in tables.rows("torch_addons", "addon_release", _AddonRelease) if row.package == name]
+    newest = max(rows, key=lambda row: version_key(row.version), default=None)
+    return (newest.version, newest.torch) if newest else ("", "")
 
 
 class _Released(msgspec.Struct, frozen=True):

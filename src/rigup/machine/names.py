@@ -34,6 +34,7 @@ _MODELS = frozenset(("ti", "super", "xt", "xtx", "xl", "gre", "max", "pro", "ult
 CUT = "..."  # how nvidia-smi ends a name that its table has no room for
 _MARKS = lazy_regex(r"\((?:r|tm|c)\)", re.IGNORECASE)
 _WORDS = lazy_regex(r"[a-z0-9]+")
+_REMARK = lazy_regex(r" \((?![^)]{0,40}(?:laptop|mobile|max-q))[^)]{3,80}\)\Z", re.IGNORECASE)  # which processors have it, how much memory
 _MOBILE = lazy_regex(r"\b(?:max-q ?/ ?mobile|mobile ?/ ?max-q|max-q|mobile)\b")  # what the maker calls a laptop's
 
 
@@ -41,10 +42,10 @@ _MOBILE = lazy_regex(r"\b(?:max-q ?/ ?mobile|mobile ?/ ?max-q|max-q|mobile)\b") 
 def words(name: str) -> tuple[frozenset[str], ...]:
     """The words that tell a model, once for each name that the text offers.
 
-    Makers and marks are left out; of "Navi 31 [Radeon RX 7900 XT/7900 XTX]" the names in brackets count.
+    Makers, marks and a remark behind the name are left out; of "Navi 31 [Radeon RX 7900 XT/7900 XTX]" the names in brackets count.
     """
     inner = re.search(r"\[([^\]]+)\]", name)
-    plain = _MOBILE.sub("laptop", _MARKS.sub(" ", inner[1] if inner else name).lower())
+    plain = _MOBILE.sub("laptop", _REMARK.sub("", _MARKS.sub(" ", inner[1] if inner else name)).lower())
     return tuple(frozenset(_WORDS.findall(part)) - _MAKERS for part in re.split(r" ?/ ?", plain))
 
 

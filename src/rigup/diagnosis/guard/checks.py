@@ -44,6 +44,8 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
             kind, params = _of_framework(*parse(spec, holes), kinds, setting)
             itself = "" if {*kinds} & {*_OF_THE_PROCESSOR} else check_of_program(setting.programs, kind, finding.row.family)
             kind, params = (itself, {}) if itself else (kind, params)
+            if "module" in params:  # no package's module has a dash in its name
+                params = {**params, "module": params["module"].replace("-", "_")}
             step = make(kind, params, setting.world, setting.wsl)
         except (KeyError, StepError):
             continue

@@ -3,7 +3,7 @@
 from rigup.diagnosis.causes.framework.programs import plain_system
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.cuda import version_key
-from rigup.knowledge.program_builds import folder_of_wheel, is_package
+from rigup.knowledge.program_builds import folder_of_wheel, is_package, newest_on
 from rigup.knowledge.torch_builds import build, companions, index_url
 from rigup.knowledge.torch_changes import variant_of_index
 from rigup.machine.kinds import Package, Platform, Symptom, Torch
@@ -162,14 +162,28 @@ def variable_that_names_another_cuda(said: Symptom = seen("bitsandbytes-told-its
 
 
 @mends("torch-torchvision-mismatch")
-def extension_of_intel(symptom: Symptom = seen("intels-extension-wants-another-torch")) -> Params:
-    """Each release stands on the torch of its own minor release; torch's builds for XPU do without it since it ended."""
+def extension_of_intel(
+    symptom: Symptom = seen("intels-extension-wants-another-torch"), vision: Package | None = one(name="torchvision")
+) -> Params:
+    """Each release stands on the torch of its own minor release, up to the last; torch's builds for XPU do without it since it ended."""
     release, _, variant = str(symptom.have).partition("+")
     name = "intel-extension-for-pytorch"
     empty = dict.fromkeys(("release", "torchvision", "index", "alone", "pair", "again"))
     if variant == "xpu":
         return {**empty, "optional": name}
-    return {**empty, "paired": None, "alone": f"{name}=={'.'.join(release.split('.')[:2])}.*", "optional": name}
+    last, stands_on = newest_on(name)
+    mine = f"=={'.'.join(release.split('.')[:2])}.*"
+    if not last or version_key(mine.strip("=.*")) <= version_key(stands_on.strip("=.*")):
+        return {**empty, "paired": None, "alone": name + mine, "optional": name}
+    friends = companions(last)  # it has ended: none stands on a later torch
+    pair = f"torch=={last}" + (f", torchvision=={friends.torchvision}" if friends and vision else "")
+    return {
+        **empty,
+        "paired": pair if variant else None,
+        "paired_index": index_url(variant),
+        "alone": None if variant else pair,
+        "optional": name,
+    }
 
 
 @mends("torch-torchvision-mismatch")

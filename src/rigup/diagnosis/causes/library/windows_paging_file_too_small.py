@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.causes.memory_sizes import GIB
-from rigup.diagnosis.rule import Verdict, one, seen, text_rule
+from rigup.diagnosis.rule import Params, Verdict, mends, one, seen, text_rule
 from rigup.machine.kinds import Gpu, Platform, Symptom
 
 _PROMISED = 20  # of so many parts less than one is left
@@ -63,3 +63,13 @@ def nothing_is_left_to_promise(
 ) -> Verdict:
     """Of what Windows may promise almost nothing is left, and a program is refused."""
     return _PROMISED * _number(room.left) < _number(room.most) and {"said": symptom.id}
+
+
+@mends("windows-paging-file-too-small")
+def who_asks_for_the_promise(
+    mapped: Symptom | None = seen("windows-commit-limit-rust"),
+    worker: Symptom | None = seen("spawned-worker-fails-to-start", "dataloader-worker-gone", "worker-process-failed"),
+) -> Params:
+    """One program that maps a file of weights has no workers that could be fewer."""
+    alone = mapped is not None and worker is None
+    return {"maps": "file" if alone else None, "workers": None if alone else "its own"}
