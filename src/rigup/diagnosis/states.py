@@ -189,8 +189,11 @@ def _by_build(device: Device, facts: Facts) -> State:
     if doubt := _doubt_of_builds(device, builds, facts):
         unused = vendor == "intel" and not builds
         return State("on-trial", doubt, "" if unused else _try_it(vendor), "none" if unused else "")
-    if fitting or (any(torch.get("available") for torch in builds) and not _lacks_code(device, builds, facts)):
-        return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
+    reaching = [torch for torch in builds if torch.get("available")]
+    if fitting or (reaching and not _lacks_code(device, builds, facts)):
+        known = fitting or any(torch.knows("version") or torch.knows("code") for torch in reaching)
+        because = _("the torch that is here has code for it") if known else _("what was given shows that a program reaches it")
+        return State("expected", because, _try_it(vendor))
     if builds and not coded:
         if _is_refused(device, facts):
             return State("on-trial", _("torch says that it does not support it officially"), _try_it(vendor))

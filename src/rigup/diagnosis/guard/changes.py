@@ -16,6 +16,7 @@ from rigup.diagnosis.guard.companions import (
 )
 from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
+from rigup.diagnosis.guard.integrated import taken_though_integrated
 from rigup.diagnosis.guard.lent import left_to_its_owner
 from rigup.diagnosis.guard.program_commands import in_the_programs_command
 from rigup.diagnosis.guard.projects import in_the_project, python_of_the_project
@@ -323,6 +324,7 @@ def _is_idle(step: Step, setting: Setting) -> bool:
 
 CHANGES: tuple[Change, ...] = (
     left_to_its_owner,
+    taken_though_integrated,
     named_by_node,
     with_windows_words,
     inside_a_container,

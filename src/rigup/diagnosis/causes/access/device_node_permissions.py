@@ -89,6 +89,16 @@ def what_else_may_shut_them(
 
 
 @mends("device-node-permissions")
+def group_that_a_container_leaves_out(
+    knew: Params, node: DeviceNode = one(), account: Account = one(at="shell"), refused: Symptom = seen("nvml-insufficient-permissions")
+) -> Params:
+    """Who holds the group of a node that opens for it is refused only where a rootless container leaves the account's groups out."""
+    ours = node.path.startswith("/dev/nvidia") and node.mode[4:6] == "rw" and account.get("uid") != 0
+    held = ours and not closed(node, account) and not inside(node) and not knew.get("selinux") and node.mode[8:9] != "w"
+    return {"keep": "--group-add=keep-groups", "group": None, "held": refused.id} if held else {}
+
+
+@mends("device-node-permissions")
 def groups_of_a_jetson(
     knew: Params,
     refused: Symptom | None = seen("tegra-memory-refused", "tegra-node-refused"),

@@ -1,4 +1,4 @@
-"""CUDA does not start though the driver answers: its memory manager is in a bad state, mostly after a suspend."""
+"""CUDA does not start: the driver's memory manager is in a bad state, mostly after a suspend."""
 
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Verdict, one, rule, seen, text_rule

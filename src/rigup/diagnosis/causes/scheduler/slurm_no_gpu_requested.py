@@ -132,3 +132,16 @@ def gpus_by_node(job: JobRequest | None = None, want: Launch | None = None) -> P
     readings = job.fields.values() if job is not None else ()
     script = any(reading.where.text.lstrip().startswith("#SBATCH") for reading in readings)
     return {"line": option, "option": None} if script else {"option": option}
+
+
+@mends("slurm-no-gpu-requested")
+def tasks_that_are_as_many_as_gpus(knew: Params, job: JobRequest, _lightning: Symptom = seen("lightning-no-gpu-backend")) -> Params:
+    """Lightning takes each task for a process of one GPU, and stops where tasks and devices of a node are not one number."""
+    reading = job.fields.get("tasks_per_node")
+    if not knew.get("line") or reading is None or (tasks_per_node(job) or 1) <= _MOST:
+        return {}
+    words = reading.where.text.split()
+    former = next((word for word in words if word.startswith("--ntasks-per-node")), "")
+    return (
+        {"lines": f"`#SBATCH {knew['line']}` and `#SBATCH --ntasks-per-node=1`", "former": former or None, "line": None} if former else {}
+    )
