@@ -219,7 +219,9 @@ def test_vulkan_in_a_container_is_an_option_of_it(titled):
     refused = 'time=2024-05-04T10:21:33.611Z level=WARN source=amd_linux.go:116 msg="amdgpu [0] gfx1103 is not supported by /tmp/ollama3111/rocm [gfx1030 gfx1100]"\n'
     told = titled("gfx-not-in-rocblas", "$ docker run --device /dev/kfd --device /dev/dri ollama/ollama:rocm\n" + refused)
     assert any(
-        way.startswith("have ollama 0.12.11 or newer") and way.endswith("start the container with -e OLLAMA_VULKAN=1") for way in told
+        way.startswith("have ollama 0.12.11 or newer")
+        and way.endswith("start the container with -e OLLAMA_VULKAN=1 -e OLLAMA_IGPU_ENABLE=1")
+        for way in told
     )
     assert not [way for way in told if way.startswith("set OLLAMA_VULKAN")]
     told = titled("gfx-not-in-rocblas", refused)

@@ -75,6 +75,14 @@ def test_what_may_give_gpus_after_all_leaves_it_open(facts, more):
     assert only(facts(script), JobRequest).get("asked") is not False
 
 
+_SHOWN = "#!/bin/bash\n# of June\n#SBATCH -C gpu\n#SBATCH -N 2\nsrun python fit.py\n$ ls\n"
+
+
+@pytest.mark.parametrize(("printed", "asked"), [("cat fit.sbatch", False), ("head -4 fit.sbatch", None), ("grep -v time fit.sbatch", None)])
+def test_a_script_that_a_terminal_prints_is_whole_where_the_command_prints_all_of_it(facts, printed, asked):
+    assert only(facts(f"lea@login:~$ {printed}\n{_SHOWN}"), JobRequest).get("asked") is asked
+
+
 def test_an_excerpt_of_a_header_says_nothing_of_what_it_leaves_out(facts):
     assert "asked" not in only(facts("#SBATCH -N 2\n#SBATCH --ntasks-per-node=4\n"), JobRequest)
 

@@ -158,8 +158,7 @@ def _whole_scripts(scripts: _Scripts, header: list[Hit]) -> Iterator[JobRequest]
     """From its first line to a command: what such a script does not ask for, the job does not get."""
     for script, at in {scripts.named(line.start): line.start for line in reversed(header)}.items():
         yield from _starts(scripts, script)
-        begun = scripts.text.body.lstrip().startswith("#!")
-        whole = begun and scripts.first(r"^[ \t]{0,8}[A-Za-z./~$][^\n]{2,500}$", script)
+        whole = _is_from_its_first_line(scripts.text.body[:at]) and scripts.first(r"^[ \t]{0,8}[A-Za-z./~$][^\n]{2,500}$", script)
         if whole and not scripts.first(_ANY_GPU, script):
             draft = Draft(scripts.text, JobRequest, at)
             draft.add("script", script)
@@ -167,6 +166,16 @@ def _whole_scripts(scripts: _Scripts, header: list[Hit]) -> Iterator[JobRequest]
             yield from draft.facts()
 
 
+def _is_from_its_first_line(above: str) -> bool:
+    """Whether nothing but comments stands between `#!` and the first option, and no command printed a part of the file alone."""
+    lines = above.splitlines()
+    while lines and not lines[-1].startswith("#!"):
+        if lines.pop().lstrip()[:1] not in ("", "#"):
+            return False
+    return bool(lines) and not (len(lines) > 1 and _OF_A_PART.search(lines[-2]))
+
+
+_OF_A_PART = lazy_regex(r"(?:^|[\s|])(?:head|tail|grep|sed|awk)[ \t]")
 _ANY_GPU = r"(?:--gpus|--gres|[ \t]-G[ \t\d]|gpus[_-]per|--exclusive|--ntasks-per-gpu|--tres-per)"
 
 
