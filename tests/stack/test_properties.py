@@ -350,3 +350,9 @@ def test_an_answer_has_each_device_once_with_a_reason(profile, wish):
     plan = answer(chosen(profile, wish))
     assert [device["index"] for device in plan["devices"]] == list(range(len(plan["devices"])))
     assert all(device["because"] for device in plan["devices"])
+
+
+def test_amds_own_driver_drives_no_card_of_intel():
+    site = read_profile("Arc A770, ubuntu 20.04")
+    plain, beside = (choose(Wish(packages=read_wishes(("torch",))), site.but(amd_driver=release)) for release in ("", "6.4"))
+    assert plain.devices == beside.devices

@@ -35,7 +35,8 @@ def _makers_driver(device: Device, least: str, site: Site) -> str:
 def _change(device: Device, site: Site) -> Change | None:
     """A newer kernel; none where its maker's own driver was added, and inside WSL, whose kernel drives no GPU itself."""
     least = kernel_minimum(device.vendor, device.isa, device.architecture)
-    if not least or site.amd_driver or site.wsl or site.system != "linux":
+    own_driver = bool(site.amd_driver) and device.vendor == "amd"  # it drives no card of another maker
+    if not least or own_driver or site.wsl or site.system != "linux":
         return None
     if not site.kernel:
         return _newer_release(device, least, site)
